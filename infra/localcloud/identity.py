@@ -12,6 +12,7 @@ from localcloud.clock import machine_now
 from localcloud.errors import ApiError
 from localcloud.http import Json
 from localcloud.permissions import caller
+from localcloud.project import number_of
 from localcloud.signing import certificate_routes, signing_key
 
 FLAVOR = {"Metadata-Flavor": "Google"}
@@ -38,6 +39,7 @@ class Identity:
             Route("/token", self._token, methods=["POST"]),
             Route(f"{base}/", self._root),
             Route(f"{base}/project/project-id", self._project_id),
+            Route(f"{base}/project/numeric-project-id", self._project_number),
             Route(f"{base}/universe/universe-domain", self._universe),
             Route(f"{base}/instance/service-accounts/{{account}}/token", self._metadata_token),
             Route(f"{base}/instance/service-accounts/{{account}}/identity", self._identity),
@@ -51,6 +53,10 @@ class Identity:
     async def _project_id(self, request: Request) -> Response:
         _asked_rightly(request)
         return PlainTextResponse(self._project, headers=FLAVOR)
+
+    async def _project_number(self, request: Request) -> Response:
+        _asked_rightly(request)
+        return PlainTextResponse(number_of(self._project), headers=FLAVOR)
 
     async def _universe(self, request: Request) -> Response:
         _asked_rightly(request)

@@ -1,6 +1,5 @@
 """What every part of Compute Engine works on: one project with its resources, and what it stands on."""
 
-import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -20,6 +19,7 @@ from localcloud.compute.registry import Registry
 from localcloud.compute.shelf import Shelf
 from localcloud.compute.timings import Pace, Timings
 from localcloud.ports import Audit, Machines
+from localcloud.project import number_of
 
 
 @dataclass(kw_only=True)
@@ -62,11 +62,6 @@ class Site:
     def service_account(self) -> str:
         """The account that an instance runs as when it says `default`."""
         return f"{self.project_number}-compute@developer.gserviceaccount.com"
-
-
-def number_of(project: str) -> str:
-    """The number that a project of this name has."""
-    return str(100_000_000_000 + zlib.crc32(project.encode()))
 
 
 _COLLECTIONS = (

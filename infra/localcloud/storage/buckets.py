@@ -15,7 +15,7 @@ from localcloud.storage.links import StorageLinks
 from localcloud.storage.listing import page_size
 from localcloud.storage.model import Bucket
 from localcloud.storage.names import check_bucket
-from localcloud.storage.resource import PROJECT_NUMBER, etag, listing_json
+from localcloud.storage.resource import etag, listing_json
 from localcloud.storage.retention import locked, with_policy
 from localcloud.storage.store import Store
 
@@ -151,14 +151,14 @@ class Buckets:
         return Json({"kind": "storage#testIamPermissionsResponse", "permissions": asked})
 
     async def _service_account(self, _request: Request) -> Response:
-        address = f"service-{PROJECT_NUMBER}@gs-project-accounts.iam.gserviceaccount.com"
+        address = f"service-{self._links.project_number}@gs-project-accounts.iam.gserviceaccount.com"
         return Json({"kind": "storage#serviceAccount", "email_address": address})
 
     def _check_project(self, request: Request) -> None:
         project = request.query_params.get("project", "")
         if not project:
             raise ApiError(400, "required", "Required parameter: project", location="project")
-        if project not in {self._project, PROJECT_NUMBER}:
+        if project not in {self._project, self._links.project_number}:
             raise ApiError(400, "invalid", f"Unknown project id: {project}")
 
     def _bucket(self, request: Request) -> Bucket:

@@ -13,11 +13,12 @@ from localcloud.storage.resource import blob_json, bucket_json, subscription_jso
 class StorageLinks:
     """Renders resources; `base_url` is asked each time: the port is known only once the server listens.
 
-    `kept` is for how long the objects of a bucket are kept, by its name.
+    `kept` is for how long the objects of a bucket are kept, by its name; `project_number` that of all.
     """
 
     base_url: Callable[[], str]
     kept: Callable[[str], timedelta]
+    project_number: str
 
     def blob(self, blob: Blob) -> dict[str, Any]:
         """The `Object` resource."""
@@ -30,7 +31,7 @@ class StorageLinks:
 
     def bucket(self, bucket: Bucket) -> dict[str, Any]:
         """The `Bucket` resource."""
-        return bucket_json(bucket, self.base_url())
+        return bucket_json(bucket, self.base_url(), self.project_number)
 
     def subscription(self, subscription: StorageSubscription) -> dict[str, Any]:
         """The `Notification` resource."""

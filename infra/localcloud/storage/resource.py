@@ -11,7 +11,6 @@ from localcloud.storage.model import Blob, Bucket, StorageSubscription
 from localcloud.storage.retention import expiry
 
 Json = dict[str, Any]
-PROJECT_NUMBER = "1"
 
 
 def segment(name: str) -> str:
@@ -67,14 +66,14 @@ def blob_json(blob: Blob, base_url: str, kept: timedelta = timedelta()) -> Json:
     return resource
 
 
-def bucket_json(bucket: Bucket, base_url: str) -> Json:
+def bucket_json(bucket: Bucket, base_url: str, project_number: str) -> Json:
     """The `Bucket` resource."""
     return {
         "kind": "storage#bucket",
         "id": bucket.name,
         "selfLink": f"{base_url}/storage/v1/b/{bucket.name}",
         "name": bucket.name,
-        "projectNumber": PROJECT_NUMBER,
+        "projectNumber": project_number,
         "generation": str(bucket.generation),
         "metageneration": str(bucket.metageneration),
         "etag": etag(bucket.metageneration),

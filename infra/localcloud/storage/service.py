@@ -15,6 +15,7 @@ from localcloud.clock import Clock
 from localcloud.http import Json
 from localcloud.permissions import entrance
 from localcloud.ports import Publish
+from localcloud.project import number_of
 from localcloud.storage.buckets import Buckets
 from localcloud.storage.content import Vault
 from localcloud.storage.copies import Copies
@@ -55,8 +56,9 @@ class StorageService:
         home = folder or self._temporary or Path()
         home.mkdir(parents=True, exist_ok=True)
         self._index = Index(home / "index.sqlite")
-        self._links = StorageLinks(lambda: entrance() or base_url(), self._kept)
-        links = StorageLinks(base_url, self._kept)
+        number = number_of(project)
+        self._links = StorageLinks(lambda: entrance() or base_url(), self._kept, number)
+        links = StorageLinks(base_url, self._kept, number)
         notifier = Notifier(publish=publish, subscriptions=self._index.subscriptions, links=links)
         vault = Vault(home / "content")
         self._store = Store(index=self._index, vault=vault, notifier=notifier, clock=clock)

@@ -4,13 +4,13 @@ Keys and their meaning: "Predefined metadata keys" in the Compute Engine documen
 """
 
 import re
-import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from localcloud.machines.metadata.nodes import Chosen, Computed, Lines, Node, Tags
 from localcloud.ports import Resource
+from localcloud.project import number_of
 
 TRUTH = {True: "TRUE", False: "FALSE"}
 NAME_SERVER = "169.254.169.254"
@@ -42,7 +42,7 @@ def _number(instance: Resource, project: str) -> int:
     for account in instance.get("serviceAccounts", []):
         if match := re.match(r"(\d+)-compute@", account["email"]):
             return int(match[1])
-    return 100_000_000_000 + zlib.crc32(project.encode())
+    return int(number_of(project))
 
 
 def grow(instance: Resource, guest_attributes: Mapping[str, Mapping[str, str]]) -> Node:
