@@ -14,6 +14,7 @@ from localcloud.compute.refusals import invalid_field
 from localcloud.errors import ApiError
 from localcloud.filters import Comparison, FilterError, Grammar, Predicate, Text, compiled, parse
 from localcloud.filters.tree import Leaf
+from localcloud.rpc.shapes import Shape
 
 Test = Callable[[Any], bool]
 
@@ -74,7 +75,7 @@ def _comparison(leaf: Leaf, message: str) -> Predicate:
     return _at(leaf.path, test)
 
 
-def _shape(message: str, path: Sequence[str], at: int) -> schema.Shape:
+def _shape(message: str, path: Sequence[str], at: int) -> Shape:
     shape = schema.shape_at(message, path)
     if shape is None or (isinstance(shape, dict) and "enum" not in shape):
         raise FilterError(f"{'.'.join(path)} is no field that can be compared", at)
@@ -100,7 +101,7 @@ Reader = Callable[[str], Any]
 """Reads a value from its text, of a filter or of a resource; `ValueError` when it is none."""
 
 
-def _reader(shape: schema.Shape, path: Sequence[str]) -> Reader:
+def _reader(shape: Shape, path: Sequence[str]) -> Reader:
     if shape in ("int32", "int64", "uint64"):
         return int
     if shape in ("double", "float"):

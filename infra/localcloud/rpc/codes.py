@@ -28,7 +28,7 @@ CODES: Mapping[str, tuple[int, str]] = {
 
 
 class RpcError(ApiError):
-    """A failure of Pub/Sub, Monitoring, Logging or Scheduler; `code` is a key of `CODES`."""
+    """A failure with a code, a key of `CODES`: of Pub/Sub, Monitoring, Logging and Scheduler, and of JSON."""
 
     def __init__(self, code: str, message: str) -> None:
         status, reason = CODES[code]

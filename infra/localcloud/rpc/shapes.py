@@ -2,14 +2,14 @@
 
 A name is taken in camel case or as the `.proto` file has it, null is an absent field, a 64-bit number may be
 text, an unknown name or a value of a wrong type is refused in the words of Google's front end. Tables come
-from discovery documents (`tests/localcloud/write_schema.py`) or from descriptors (`described.py`).
+from discovery documents (`tests/localcloud/rpc/write_schemas.py`) or from descriptors (`described.py`).
 """
 
 import base64
 import binascii
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -32,11 +32,20 @@ _WHOLE = re.compile(r"-?\d{1,20}(?:\.0+)?", re.ASCII)
 _SPECIAL = ("NaN", "Infinity", "-Infinity")
 
 
+Scalar = Callable[[Any, str], Any]
+"""Reads a value that stands at a path."""
+
+
 @dataclass(frozen=True)
 class Shapes:
-    """The messages of one API by their names."""
+    """The messages of one API by their names.
+
+    `scalars` read values in place of the usual ones, `enum_numbers`: an enum's number is taken for its word.
+    """
 
     messages: Mapping[str, Mapping[str, Shape]]
+    scalars: Mapping[str, Scalar] = field(default_factory=dict)
+    enum_numbers: bool = True
 
     def read(self, message: str, value: object) -> dict[str, Any]:
         """A request in normal form: names in camel case, 64-bit numbers as text, no nulls.
@@ -44,7 +53,7 @@ class Shapes:
         Raises:
             RpcError: INVALID_ARGUMENT, with every unknown name, or else the first value of a wrong type.
         """
-        reading = _Reading(self.messages)
+        reading = _Reading(self)
         found = reading.fields(self.messages[message], value, "")
         if reading.unknown:
             raise RpcError("INVALID_ARGUMENT", "\n".join(reading.unknown))
@@ -60,8 +69,10 @@ def stored_shapes(package: str) -> Shapes:
 class _Reading:
     """One request. Unknown names are gathered, since Google names all of them."""
 
-    def __init__(self, messages: Mapping[str, Mapping[str, Shape]]) -> None:
-        self._messages = messages
+    def __init__(self, shapes: Shapes) -> None:
+        self._messages = shapes.messages
+        self._scalars = {**_SCALARS, **shapes.scalars}
+        self._enum_numbers = shapes.enum_numbers
         self.unknown: list[str] = []
 
     def fields(self, shape: Mapping[str, Shape], value: object, path: str) -> dict[str, Any]:
@@ -88,7 +99,7 @@ class _Reading:
         if isinstance(shape, str):
             return self._scalar(shape, value, path)
         if "enum" in shape:
-            return _word(shape["enum"], value, path)
+            return self._word(shape["enum"], value, path)
         if "*" in shape:
             return self._map(shape["*"], value, path)
         return self.fields(shape["fields"], value, path)
@@ -108,7 +119,14 @@ class _Reading:
             return self.fields(self._messages[shape[1:]], value, path)
         if shape in _INTEGERS:
             return _integer(shape, value, path)
-        return _SCALARS[shape](value, path)
+        return self._scalars[shape](value, path)
+
+    def _word(self, words: Sequence[str], value: object, path: str) -> str | int:
+        if self._enum_numbers and isinstance(value, int) and not isinstance(value, bool):
+            return value  # whether there is such a one is the service's to say
+        if isinstance(value, str) and value in words:
+            return value
+        raise _mistyped(path, "TYPE_ENUM", value)
 
 
 def camel(name: str) -> str:
@@ -120,15 +138,6 @@ def _below(path: str, name: str) -> str:
     """Google writes the place of an error in the names of the `.proto` file."""
     original = re.sub(r"([A-Z])", lambda match: "_" + match[1].lower(), name)
     return f"{path}.{original}" if path else original
-
-
-def _word(words: Sequence[str], value: object, path: str) -> str | int:
-    number = isinstance(value, int) and not isinstance(value, bool)
-    if isinstance(value, int) and number:
-        return value  # an enum's number is taken as well; whether there is such a one is the service's to say
-    if isinstance(value, str) and value in words:
-        return value
-    raise _mistyped(path, "TYPE_ENUM", value)
 
 
 def _integer(shape: str, value: object, path: str) -> int | str:
@@ -146,7 +155,7 @@ def _text(value: object, path: str) -> str:
     return value
 
 
-def _bytes(value: object, path: str) -> str:
+def read_bytes(value: object, path: str) -> str:
     """Either alphabet of base64, with padding or without."""
     text = _text(value, path).replace("-", "+").replace("_", "/").rstrip("=")
     padded = text + "=" * (-len(text) % 4)
@@ -178,12 +187,12 @@ def _anything(value: object, _path: str) -> object:
     return value
 
 
-_SCALARS: Mapping[str, Callable[[object, str], Any]] = {
+_SCALARS: Mapping[str, Scalar] = {
     "string": _text,
     "google-datetime": _text,
     "google-duration": _text,
     "google-fieldmask": _text,
-    "byte": _bytes,
+    "byte": read_bytes,
     "boolean": _switch,
     "double": _number,
     "float": _number,

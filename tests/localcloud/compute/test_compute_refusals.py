@@ -2,6 +2,7 @@
 
 import pytest
 
+from localcloud.compute import schema
 from tests.localcloud.compute.world import IMAGE, ZONE, World, request, spot
 
 INSTANCES = f"zones/{ZONE}/instances"
@@ -166,17 +167,22 @@ def test_what_cannot_be_is_refused_at_once(world: World, fields, status, message
             {"disks": [{"boot": True, "size": 1}]},
             "Unknown name \"size\" at 'disks[0]': Cannot find field.",
         ),
-        ({"canIpForward": "yes"}, "Invalid value at 'canIpForward' (TYPE_BOOL), \"yes\""),
+        ({"x": 1, "labels": {}, "y": 2}, 'Unknown name "y": Cannot find field.'),
+        ({"canIpForward": "yes"}, "Invalid value at 'can_ip_forward' (TYPE_BOOL), \"yes\""),
         ({"labels": {"a": 1}}, "Invalid value at 'labels[a]' (TYPE_STRING), 1"),
         ({"disks": {}}, "Invalid value at 'disks' (a list), {}"),
         ({"scheduling": []}, "Invalid value at 'scheduling' (an object), []"),
         (
             {"scheduling": {"provisioningModel": "CHEAP"}},
-            "Invalid value at 'scheduling.provisioningModel', 'CHEAP'. Must be one of",
+            "Invalid value at 'scheduling.provisioning_model' (TYPE_ENUM), \"CHEAP\"",
+        ),
+        (
+            {"scheduling": {"provisioningModel": 1}},
+            "Invalid value at 'scheduling.provisioning_model' (TYPE_ENUM), 1",
         ),
         (
             {"scheduling": {"maxRunDuration": {"seconds": "60s"}}},
-            "Invalid value at 'scheduling.maxRunDuration.seconds' (TYPE_INT64), \"60s\"",
+            "Invalid value at 'scheduling.max_run_duration.seconds' (TYPE_INT64), \"60s\"",
         ),
     ],
 )
@@ -184,8 +190,14 @@ def test_a_body_of_another_shape_is_refused(world: World, fields, message):
     """Unknown names and wrong types, worded as Google's front end words them."""
     status, reason, text = refusal(world, **fields)
     assert (status, reason) == (400, "badRequest")
-    assert text.startswith("Invalid JSON payload received. ")
     assert message in text
+
+
+def test_a_fingerprint_is_taken_in_either_alphabet_and_without_padding():
+    """As protobuf reads bytes; answers have the alphabet that is safe in URLs."""
+    assert schema.read("Tags", {"fingerprint": "-_-_"}) == {"fingerprint": "-_-_"}
+    assert schema.read("Tags", {"fingerprint": "+/+/"}) == {"fingerprint": "-_-_"}
+    assert schema.read("Tags", {"fingerprint": "AAA"}) == {"fingerprint": "AAA="}
 
 
 def test_a_body_that_is_no_json_is_refused(world: World):

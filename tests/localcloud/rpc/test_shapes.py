@@ -11,12 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from localcloud.clock import Clock
+from localcloud.compute import ComputeService, Timings
 from localcloud.logs import LogService
+from localcloud.machines import NoMachines
 from localcloud.pubsub import PubSubService
 from localcloud.rpc import RpcError
 from localcloud.rpc.described import shapes_of
 from localcloud.rpc.shapes import Shapes, camel
 from localcloud.scheduler import SchedulerService
+from tests.localcloud.compute.world import IMAGE, ZONE
 from tests.localcloud.rpc.write_schemas import TABLES, table
 from tests.localcloud.stand import PROJECT, Stand
 
@@ -157,7 +160,7 @@ def test_the_tables_are_those_of_googles_documents(package: str):
 
 @pytest.fixture
 def http() -> Iterator[httpx.Client]:
-    """Logging, Scheduler and Pub/Sub. What is said to them is not held against documents."""
+    """Logging, Scheduler, Pub/Sub and Compute. What is said to them is not held against documents."""
     stand = Stand()
     clock = Clock()
 
@@ -168,6 +171,15 @@ def http() -> Iterator[httpx.Client]:
         stand.call(LogService, project=PROJECT, clock=clock, publish=publish),
         stand.call(SchedulerService, project=PROJECT, clock=clock, publish=publish, post=stand.outbound.post),
         stand.call(PubSubService, project=PROJECT, clock=clock, post=stand.outbound.post),
+        stand.call(
+            ComputeService,
+            project=PROJECT,
+            clock=clock,
+            machines=NoMachines(),
+            audit=lambda _entry: None,
+            base_url=lambda: stand.http,
+            timings=Timings(),
+        ),
     ]
     stand.serve(services)
     with stand.client() as client:
@@ -203,6 +215,37 @@ def test_scheduler_takes_the_names_of_the_proto_file(http: httpx.Client):
     change = {"retry_config": {"retry_count": 3}, "time_zone": None}
     changed = http.patch(f"/v1/{JOB['name']}?updateMask=retry_config.retry_count", json=change)
     assert changed.json()["retryConfig"]["retryCount"] == 3
+
+
+def test_compute_takes_the_names_of_the_proto_file(http: httpx.Client):
+    """Numbers as text, null for what is absent, and a whole number with a point."""
+    boot = {"boot": True, "initialize_params": {"source_image": IMAGE, "disk_size_gb": 20}}
+    given = {
+        "name": "vm",
+        "machine_type": f"zones/{ZONE}/machineTypes/e2-medium",
+        "disks": [boot],
+        "network_interfaces": [{"network": "global/networks/default"}],
+        "scheduling": {"max_run_duration": {"seconds": 600.0, "nanos": "0"}},
+        "tags": {"items": ["a"], "fingerprint": None},
+        "labels": None,
+    }
+    instances = f"/compute/v1/projects/{PROJECT}/zones/{ZONE}/instances"
+    assert http.post(instances, json=given).status_code == 200
+    made = http.get(f"{instances}/vm").json()
+    assert made["machineType"].endswith("/e2-medium")
+    assert made["disks"][0]["diskSizeGb"] == "20"
+    assert made["scheduling"]["maxRunDuration"] == {"seconds": "600", "nanos": 0}
+    assert "labels" not in made
+
+
+def test_compute_takes_a_body_of_null(http: httpx.Client):
+    """It is an empty one: what is missing is said."""
+    json = {"content-type": "application/json"}
+    path = f"/compute/v1/projects/{PROJECT}/zones/{ZONE}/instances"
+    bodies = [http.post(path, content=content, headers=json) for content in ("null", "{}", "")]
+    assert len({answer.text for answer in bodies}) == 1
+    assert bodies[0].status_code == 400
+    assert "resource.name" in bodies[0].text
 
 
 def test_scheduler_takes_an_enum_as_its_number(http: httpx.Client):
