@@ -17,27 +17,35 @@ from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Match, Route
-from starlette.types import Scope
+from starlette.types import Receive, Scope, Send
 
 from localcloud.errors import ApiError
 from localcloud.faults import FaultMiddleware, Faults
 from localcloud.listener import HOST, STOP_GRACE, Listener
-from localcloud.methods import known_method
+from localcloud.methods import CHOSEN, choosing, known_method
+from localcloud.partial import select
 
 __all__ = ["HOST", "STOP_GRACE", "Json", "Listener", "RawRoute", "build_app", "error_response", "read_json"]
 
 
 class Json(Response):
-    """A JSON answer as Google sends it: UTF-8, one line."""
+    """A JSON answer as Google sends it: UTF-8, one line. Of success goes the part that `fields` asks for."""
 
     media_type = "application/json; charset=UTF-8"
-    value: Any
-    """What is sent, as it was before it was encoded."""
+    _value: Any
 
     def render(self, content: Any) -> bytes:
         """Encode a JSON value; text is sent as UTF-8, not escaped."""
-        self.value = content
+        self._value = content
         return msgspec.json.encode(content)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send it."""
+        mask = scope.get(CHOSEN)
+        if mask and self.status_code < HTTPStatus.MULTIPLE_CHOICES:
+            self.body = self.render(select(self._value, mask))
+            self.headers["content-length"] = str(len(self.body))
+        await super().__call__(scope, receive, send)
 
 
 async def read_json(request: Request) -> dict[str, Any]:
@@ -97,7 +105,7 @@ def build_app(
     around = [*middleware]
     if faults is not None:
         around.append(Middleware(FaultMiddleware, faults=faults))
-    app = Starlette(routes=routes, middleware=around, exception_handlers=_HANDLERS)
+    app = Starlette(routes=[*choosing(routes)], middleware=around, exception_handlers=_HANDLERS)
     app.router.redirect_slashes = False  # Google's APIs do not redirect, and an object name may end in one
     return app
 

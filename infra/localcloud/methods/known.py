@@ -44,7 +44,11 @@ def _templates() -> Templates:
             continue
         name, verb, path = line.split()
         segments = (base + path).split("/")
-        # `…/{}:run` is asked before `…/{}`, which would take it for a name.
-        place = 0 if ":" in segments[-1] else len(found[verb, len(segments)])
-        found[verb, len(segments)].insert(place, (segments, f"{api}.{name}"))
-    return found
+        found[verb, len(segments)].append((segments, f"{api}.{name}"))
+    return {key: sorted(templates, key=_asked_late) for key, templates in found.items()}
+
+
+def _asked_late(template: tuple[Sequence[str], str]) -> tuple[bool, int]:
+    """`…/{}:run` is asked before `…/{}`, which would take it for a name; `projects/{}` before `{}/{}`."""
+    segments, _ = template
+    return ":" not in segments[-1], sum(segment.startswith(ANY) for segment in segments)

@@ -18,7 +18,7 @@ from starlette.routing import BaseRoute
 
 from localcloud.errors import ApiError
 from localcloud.http import Json, RawRoute, read_json
-from localcloud.partial import read_mask, select
+from localcloud.methods import choose
 from localcloud.rpc.codes import RpcError
 from localcloud.rpc.described import shapes_of
 from localcloud.rpc.fields import bind
@@ -91,12 +91,12 @@ async def _answer(rule: _Rule, request: Request, *, overridden: bool) -> Respons
     query = request.query_params.multi_items()
     if overridden:
         query = [*query, *parse_qsl((await request.body()).decode(errors="replace"), keep_blank_values=True)]
+        if fields := dict(query).get("fields"):
+            choose(request.scope, rule.verb, fields)
     bind(message, query)
     bind(message, [(field, _joined(shape, request.path_params)) for field, shape in rule.names.items()])
     answer = await _called(rule.method.call, message)
-    shown = (rule.method.render or rendered)(answer)
-    fields = dict(query).get("fields", "")
-    return Json(select(shown, read_mask(fields)) if fields else shown)
+    return Json((rule.method.render or rendered)(answer))
 
 
 def _joined(shape: str, params: Mapping[str, str]) -> str:

@@ -1,4 +1,4 @@
-"""Around every method: what is not done is refused before anything is, and `fields` chooses of the answer."""
+"""Around every method: what is not done is refused before anything is."""
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 
@@ -6,8 +6,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute
 
-from localcloud.http import Json, RawRoute
-from localcloud.partial import read_mask, select
+from localcloud.http import RawRoute
 from localcloud.storage.undone import check_request
 
 Endpoint = Callable[[Request], Awaitable[Response]]
@@ -23,10 +22,6 @@ def fronted(routes: Iterable[RawRoute]) -> Iterator[BaseRoute]:
 def _behind(endpoint: Endpoint, path: str) -> Endpoint:
     async def answer(request: Request) -> Response:
         check_request(request.headers, request.query_params, path)
-        mask = read_mask(request.query_params["fields"]) if request.query_params.get("fields") else None
-        response = await endpoint(request)
-        if mask is None or not isinstance(response, Json):
-            return response
-        return Json(select(response.value, mask), response.status_code)
+        return await endpoint(request)
 
     return answer

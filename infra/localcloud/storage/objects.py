@@ -1,13 +1,11 @@
 """`objects.get`, `list`, `patch`, `update` and `delete`."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
 
 from localcloud.http import Json, RawRoute, read_json
-from localcloud.partial import read_mask, select
 from localcloud.storage.conditions import Conditions, NotModified, flag, number
 from localcloud.storage.downloads import media
 from localcloud.storage.etags import check_etag
@@ -50,7 +48,7 @@ class Objects:
         page = self._store.listing(bucket, ObjectQuery.read(query))
         items = self._links.blobs(bucket, map(load_blob, page.rows))
         listed = listing_json("storage#objects", items, prefixes=page.prefixes, nextPageToken=page.token)
-        return _shown(request, listed)
+        return Json(listed)
 
     async def _get(self, request: Request) -> Response:
         blob = self._find(request)
@@ -61,7 +59,7 @@ class Objects:
             return Response(status_code=304)
         if request.query_params.get("alt") == "media":
             return media(request, blob, self._store.vault)
-        return _shown(request, self._links.blob(blob))
+        return Json(self._links.blob(blob))
 
     async def _patch(self, request: Request) -> Response:
         blob, fields = await self._change(request)
@@ -92,12 +90,6 @@ class Objects:
     def _find(self, request: Request) -> Blob:
         path = request.path_params
         return self._store.get(path["bucket"], path["object"], number(request.query_params, "generation"))
-
-
-def _shown(request: Request, content: Mapping[str, Any]) -> Response:
-    """The answer, or the part of it that `fields` asks for: nothing comes that was not asked for."""
-    fields = request.query_params.get("fields", "")
-    return Json(select(content, read_mask(fields)) if fields else content)
 
 
 def _tag(blob: Blob) -> str:

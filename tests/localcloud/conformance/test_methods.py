@@ -15,10 +15,12 @@ from localcloud.storage.fields import BucketFields, ObjectFields
 from localcloud.storage.undone import OBJECT_FIELDS, SETTINGS
 from tests.localcloud.conformance.ignored import IGNORED
 from tests.localcloud.conformance.write_methods import (
+    ANSWERS,
     APIS,
     METHODS,
     PAGE,
     ApiMethod,
+    answered,
     document,
     is_done,
     listed,
@@ -64,6 +66,11 @@ def test_the_list_of_methods_is_that_of_googles_documents():
     assert METHODS.read_text(encoding="utf-8") == listed()
 
 
+def test_the_shapes_of_answers_are_those_of_googles_documents():
+    """Derived anew they are the same; `write_methods.py` brings them up to date."""
+    assert ANSWERS.read_text(encoding="utf-8") == answered()
+
+
 def test_the_page_says_what_is_done():
     """Its tables are those of the routes that there are; `write_methods.py` brings them up to date."""
     text = PAGE.read_text(encoding="utf-8")
@@ -79,6 +86,8 @@ def test_the_page_says_what_is_done():
         ("POST", "/v1/projects/p/topics/t:setIamPolicy", "pubsub.projects.topics.setIamPolicy"),
         ("GET", "/v1/projects/p/topics/t", "pubsub.projects.topics.get"),
         ("GET", "/v1/projects/p/topics/t:getIamPolicy", "pubsub.projects.topics.getIamPolicy"),
+        ("GET", "/v2/projects/p/logs", "logging.projects.logs.list"),
+        ("GET", "/v2/flocks/p/logs", "logging.logs.list"),
         ("GET", "/storage/v1/b//o", ""),
         ("PATCH", "/v1/projects/p/topics/t:setIamPolicy", "pubsub.projects.topics.patch"),
         ("POST", "/compute/v1/projects/p/zones/z/instances/i/levitate", ""),

@@ -1,4 +1,4 @@
-"""Derives the list of all methods of the APIs that are served, and the tables of docs/local-cloud.md.
+"""Derives what is known of all methods of the APIs that are served, and the tables of docs/local-cloud.md.
 
 Run it after an update of google-api-python-client, or when a method is added:
 `python -m tests.localcloud.conformance.write_methods`.
@@ -18,11 +18,13 @@ from googleapiclient.discovery_cache import get_static_doc
 from starlette.routing import Match, Route
 
 from localcloud.cloud import LocalCloud, Options
+from localcloud.methods.choosing import ANY, LEAF
 from localcloud.storage import undone
 from tests.localcloud.conformance.ignored import IGNORED
 
 ROOT = Path(__file__).parents[3]
 METHODS = ROOT / "infra" / "localcloud" / "methods" / "methods.txt"
+ANSWERS = METHODS.with_name("answers.json")
 PAGE = ROOT / "docs" / "local-cloud.md"
 BEGIN, END = "<!-- methods: generated -->", "<!-- methods: end -->"
 APIS: Mapping[str, tuple[str, str]] = {
@@ -46,6 +48,7 @@ class ApiMethod(NamedTuple):
     path: str
     parameters: Sequence[str]
     body: str
+    answer: str
 
 
 @cache
@@ -69,6 +72,7 @@ def _read(api: str, resource: Mapping[str, Any]) -> Iterator[ApiMethod]:
             path=_PARAMETER.sub("{}", raw.get("flatPath", raw["path"])),
             parameters=sorted(key for key, value in parameters.items() if value["location"] == "query"),
             body=raw.get("request", {}).get("$ref", ""),
+            answer=raw.get("response", {}).get("$ref", ""),
         )
     for inner in resource.get("resources", {}).values():
         yield from _read(api, inner)
@@ -81,6 +85,46 @@ def listed() -> str:
         lines.append(f"{api} {document(api)['servicePath']}")
         lines += [f" {method.name} {method.verb} {method.path}" for method in methods(api)]
     return "\n".join(lines) + "\n"
+
+
+def answered() -> str:
+    """The text of `answers.json`: which fields the answer of each method that is done can have."""
+    found: dict[str, str] = {}
+    shapes: dict[str, Any] = {}
+    for api in APIS:
+        names = {method.name: method.answer for method in methods(api) if is_done(api, method)}
+        found |= {f"{api}.{name}": f"{api}.{answer}" for name, answer in names.items() if answer}
+        shapes |= _shapes(api, {answer for answer in names.values() if answer})
+    return _table("methods", found) + ",\n" + _table("messages", dict(sorted(shapes.items()))) + "\n}\n"
+
+
+def _table(name: str, rows: Mapping[str, Any]) -> str:
+    lines = (f"  {json.dumps(key)}: {json.dumps(value)}" for key, value in rows.items())
+    return ("{\n" if name == "methods" else "") + f"{json.dumps(name)}: {{\n" + ",\n".join(lines) + "\n}"
+
+
+def _shapes(api: str, wanted: set[str]) -> Iterator[tuple[str, Any]]:
+    """The messages and all that they refer to, each with the shapes of its fields."""
+    schemas, seen = document(api)["schemas"], set[str]()
+    while left := wanted - seen:
+        name = left.pop()
+        seen.add(name)
+        yield f"{api}.{name}", _answer_shape(api, schemas[name], wanted)
+
+
+def _answer_shape(api: str, schema: Mapping[str, Any], wanted: set[str]) -> Any:
+    if "$ref" in schema:
+        wanted.add(schema["$ref"])
+        return f"{api}.{schema['$ref']}"
+    if schema.get("type") == "array":
+        return _answer_shape(api, schema["items"], wanted)
+    if schema.get("type") == "any":
+        return ANY
+    if schema.get("type") != "object":
+        return LEAF
+    if "additionalProperties" in schema:
+        return {"*": _answer_shape(api, schema["additionalProperties"], wanted)}
+    return {key: _answer_shape(api, item, wanted) for key, item in schema.get("properties", {}).items()}
 
 
 @cache
@@ -158,4 +202,5 @@ def parameters(api: str, done: Iterable[ApiMethod]) -> set[str]:
 
 if __name__ == "__main__":
     METHODS.write_text(listed(), encoding="utf-8")
+    ANSWERS.write_text(answered(), encoding="utf-8")
     PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
