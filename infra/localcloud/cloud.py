@@ -23,6 +23,7 @@ from localcloud.faults import Faults
 from localcloud.grpc_server import GrpcServer
 from localcloud.http import Listener, build_app
 from localcloud.identity import Identity
+from localcloud.limits import OFF, Limits, LimitsBook
 from localcloud.logs import LogService
 from localcloud.machines import NoMachines, ProcessMachines
 from localcloud.mailbox import Mailbox
@@ -55,6 +56,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     machines: bool = True
     umask: int = -1
     """That of the processes in VMs; -1 for our own."""
+    limits: Limits = OFF
 
 
 class Deployment(msgspec.Struct, frozen=True, kw_only=True):
@@ -82,6 +84,7 @@ class LocalCloud:
         post = self.travel.held(self._outbound.post)
         self.travel.recall()
         self.faults = Faults(now=clock.elapsed)
+        self.limits = LimitsBook(options.limits)
         self.mailbox = Mailbox(clock=clock)
         self.monitoring = MonitoringService(project=project, clock=clock)
         self.pubsub = PubSubService(project=project, clock=clock, post=post)
@@ -96,6 +99,7 @@ class LocalCloud:
             publish=self.pubsub.publish,
             clock=clock,
             base_url=self._url,
+            limits=lambda: self.limits.now,
         )
         self.machines = self._machines(clock) if options.machines else NoMachines()
         self.compute = ComputeService(
@@ -237,6 +241,7 @@ class LocalCloud:
             *(route for service in services for route in service.routes()),
             *admin,
             *self.faults.admin_routes(),
+            *self.limits.admin_routes(),
             *self.mailbox.routes(),
             *identity.routes(),
             *self.doors.admin_routes(),

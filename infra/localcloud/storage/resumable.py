@@ -113,12 +113,13 @@ class Resumable:
         total = _total(session, piece, opened.sink)
         if total != opened.sink.size:
             return await _incomplete(opened.sink)
+        content, intent = await opened.sink.finish(), _intent(session)
+        self._store.limits.check(intent.bucket, intent.name)  # what came too soon may be sent again
         opened.turn += 1  # from here on the file belongs to an object: whoever still sends must not append
         self._opened.pop(session.id, None)
-        content = await opened.sink.finish()
         claims = Claims.read(request.headers, session.body)
         try:
-            blob = _intent(session).complete(self._store, content, claims, session=session.id)
+            blob = intent.complete(self._store, content, claims, session=session.id)
         except ApiError:  # as in Cloud Storage, an upload that was refused at its end cannot go on
             self._store.index.drop_session(session.id)
             raise

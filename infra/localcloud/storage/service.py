@@ -13,6 +13,7 @@ from starlette.routing import BaseRoute, Route
 from localcloud.batch import batch_route
 from localcloud.clock import Clock
 from localcloud.http import Json
+from localcloud.limits import OFF, Limits, WriteLimits
 from localcloud.permissions import entrance
 from localcloud.ports import Publish
 from localcloud.project import number_of
@@ -46,8 +47,9 @@ class StorageService:
         publish: Publish,
         clock: Clock,
         base_url: Callable[[], str],
+        limits: Callable[[], Limits] = lambda: OFF,
     ) -> None:
-        """Open the folder, and put right what a crash left.
+        """Open the folder, and put right what a crash left; `limits` gives those in force.
 
         Raises:
             StateInUseError: another process has this folder.
@@ -61,7 +63,8 @@ class StorageService:
         links = StorageLinks(base_url, self._kept, number)
         notifier = Notifier(publish=publish, subscriptions=self._index.subscriptions, links=links)
         vault = Vault(home / "content")
-        self._store = Store(index=self._index, vault=vault, notifier=notifier, clock=clock)
+        writes = WriteLimits(limits, elapsed=clock.elapsed)
+        self._store = Store(index=self._index, vault=vault, notifier=notifier, clock=clock, limits=writes)
         self._store.repair()
         self._buckets = Buckets(store=self._store, links=self._links, project=project)
 

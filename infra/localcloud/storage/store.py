@@ -12,6 +12,7 @@ from typing import Any
 
 from localcloud.clock import Clock
 from localcloud.errors import ApiError
+from localcloud.limits import WriteLimits
 from localcloud.permissions import Need, demand
 from localcloud.storage.checksums import NO_CLAIMS, Claims
 from localcloud.storage.conditions import ANYTHING, Conditions
@@ -31,9 +32,12 @@ _log = logging.getLogger(__name__)
 class Store:
     """Buckets and objects of one folder."""
 
-    def __init__(self, *, index: Index, vault: Vault, notifier: Notifier, clock: Clock) -> None:
+    def __init__(
+        self, *, index: Index, vault: Vault, notifier: Notifier, clock: Clock, limits: WriteLimits
+    ) -> None:
         self.index = index
         self.vault = vault
+        self.limits = limits
         self._notifier = notifier
         self._clock = clock
 
@@ -139,6 +143,8 @@ class Store:
     def check(self, bucket: str, name: str, conditions: Conditions) -> None:
         """Raise what `write` would raise now, so that an upload in vain ends before it begins."""
         self.bucket(bucket)
+        # Before the preconditions, as in Cloud Storage: whoever loses a race for a name hears 429, not 412.
+        self.limits.check(bucket, name)
         old = self.find(bucket, name)
         conditions.check(old)
         for permission in ("storage.objects.create", *(["storage.objects.delete"] if old else [])):
@@ -158,7 +164,7 @@ class Store:
 
         Raises:
             ApiError: 400 for a checksum that does not hold, 404 for the bucket, 412, 403 when a hold
-                protects what is there, or the caller may not write it.
+                protects what is there, or the caller may not write it, 429 when it comes too soon.
         """
         try:
             claims.check(draft.content)
@@ -181,6 +187,7 @@ class Store:
             self.index.put_blob(blob)
             if session := self.index.session(session_id):
                 self.index.put_session(replace(session, done=blob))
+        self.limits.count(draft.bucket, draft.name)
         if old:
             self._tell(EventType.FINALIZE, blob, now, overwroteGeneration=old.generation)
             self._gone(old, retired, now, overwrittenByGeneration=generation)
@@ -189,7 +196,8 @@ class Store:
         return blob
 
     def change(self, blob: Blob, fields: Fields) -> Blob:
-        """Write an object with other metadata, as its next metageneration."""
+        """Write an object with other metadata, as its next metageneration; `ApiError` 429 when too soon."""
+        self.limits.check(blob.bucket, blob.name)
         now = self.now()
         changed = replace(
             blob,
@@ -199,6 +207,7 @@ class Store:
             released=released(blob, fields, now),
         )
         self.index.put_blob(changed)
+        self.limits.count(blob.bucket, blob.name)
         self._tell(EventType.METADATA_UPDATE, changed, now)
         return changed
 
@@ -206,9 +215,10 @@ class Store:
         """Delete an object: with a generation for good, else its live one, which a versioned bucket keeps.
 
         Raises:
-            ApiError: 404, 412, 403 when a hold protects it.
+            ApiError: 404, 412, 403 when a hold protects it, 429 when it comes too soon.
         """
         blob = self.get(bucket, name, generation)
+        self.limits.check(bucket, name)
         conditions.check(blob)
         now = self.now()
         versioned = self.bucket(bucket).versioned
@@ -219,10 +229,12 @@ class Store:
             else:
                 self.index.drop_blob(blob)
                 retired = None
+        self.limits.count(bucket, name)
         self._gone(blob, retired, now)
 
     def check_movable(self, blob: Blob) -> None:
-        """Raise `ApiError` 403 when something protects an object that is about to lose its name."""
+        """Raise `ApiError` when an object cannot lose its name: 403 as it is protected, 429 when too soon."""
+        self.limits.check(blob.bucket, blob.name)
         self._check_kept(blob, self.now(), forever=not self.bucket(blob.bucket).versioned)
 
     def _check_kept(self, blob: Blob, now: datetime, *, forever: bool) -> None:

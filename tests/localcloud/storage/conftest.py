@@ -16,6 +16,7 @@ from localcloud.clock import Clock
 from localcloud.errors import ApiError
 from localcloud.faults import Faults
 from localcloud.http import Listener, build_app
+from localcloud.limits import LimitsBook
 from localcloud.storage import StorageService
 from tests.localcloud.conformance.recorder import Recorder
 
@@ -55,6 +56,7 @@ class Served:
         self.recorder = Recorder()
         self.faults = Faults()
         self.clock = Clock()
+        self.limits = LimitsBook()
         self.url = ""
         self._port = 0
         self._loop = asyncio.new_event_loop()
@@ -94,8 +96,10 @@ class Served:
             publish=self.topics.publish,
             clock=self.clock,
             base_url=lambda: self.url,
+            limits=lambda: self.limits.now,
         )
-        routes = [*self._service.routes(), *self._service.admin_routes(), *self.faults.admin_routes()]
+        admin = [*self._service.admin_routes(), *self.faults.admin_routes(), *self.limits.admin_routes()]
+        routes = [*self._service.routes(), *admin]
         app = build_app(routes, faults=self.faults, middleware=[self.recorder.middleware()])
         self._listener = await Listener(app, port=self._port).start()
         self._port, self.url = self._listener.port, self._listener.url
