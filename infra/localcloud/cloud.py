@@ -190,7 +190,13 @@ class LocalCloud:
         where = Where(project=self._options.project, bucket=deployment.bucket, prefix=deployment.prefix)
         confided = {**deployment.confided, **secrets(state, mail_port=self.mailbox.port)}
         own = await self.doors.open(self.app, manifest, where, home=self.endpoints.home)
-        processes = Processes(manifest=manifest, logs=state / "logs", secrets=confided, own=own)
+        processes = Processes(
+            manifest=manifest,
+            logs=state / "logs",
+            secrets=confided,
+            own=own,
+            limits=lambda: self.limits.now,
+        )
         self._later(processes.stop)
         self._deployed = settings(manifest, where, policy=deployment.policy, urls=processes.urls)
         await processes.start(self.client_environment())

@@ -4,15 +4,20 @@ The function itself listens on a Unix socket in a folder that nobody else may en
 hold for it, too, and functions-framework is run as it is.
 """
 
+import asyncio
+import logging
+from collections.abc import Callable
 from pathlib import Path
 
 import httpx
 from starlette.requests import Request
-from starlette.types import Receive, Scope, Send
+from starlette.responses import PlainTextResponse
+from starlette.types import Message, Receive, Scope, Send
 
 from localcloud.access import Rules
 from localcloud.deployment.manifest import Function
 from localcloud.faults.middleware import cut
+from localcloud.limits import OFF, Limits
 from localcloud.listener import Listener
 from localcloud.machines.metadata.forward import Forwarder, relay
 from localcloud.place import Place
@@ -21,10 +26,26 @@ BINDS = "unix:{folder}/{name}"
 """What functions-framework takes for a host; it puts a colon and the port behind it."""
 
 
-class Front:
-    """Passes on to a function what may come in at its place."""
+TIMEOUT = (
+    "%s: the request has been terminated because it has reached the maximum request timeout of %g s; "
+    "the function goes on"
+)
 
-    def __init__(self, function: Function, place: Place, folder: Path) -> None:
+_log = logging.getLogger(__name__)
+
+
+class Front:
+    """Passes on to a function what may come in at its place.
+
+    A request that takes longer than the function's `timeout_seconds` is answered 504. As on Cloud Run the
+    function is not told, nor is it ended.
+    """
+
+    def __init__(
+        self, function: Function, place: Place, folder: Path, *, limits: Callable[[], Limits] = lambda: OFF
+    ) -> None:
+        self._function = function
+        self._limits = limits
         self.host = BINDS.format(folder=folder, name=function.name)
         self.socket = folder / f"{function.name}:{place.port}"
         self._forwarder = Forwarder(uds=self.socket)
@@ -41,6 +62,25 @@ class Front:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request (ASGI)."""
+        begun = False
+
+        async def begin(message: Message) -> None:
+            nonlocal begun
+            begun = True
+            await send(message)
+
+        seconds = self._limits().function_timeouts * self._function.timeout_seconds
+        try:
+            async with asyncio.timeout(seconds or None):
+                await self._pass_on(scope, receive, begin)
+        except TimeoutError:
+            _log.warning(TIMEOUT, self._function.name, seconds)
+            if begun:
+                await cut(scope, receive)
+            else:
+                await PlainTextResponse("upstream request timeout", 504)(scope, receive, send)
+
+    async def _pass_on(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)
         try:
             answer = await self._forwarder.send(request, request.headers.get("host", ""))

@@ -9,7 +9,7 @@ import contextlib
 import os
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -18,6 +18,7 @@ from localcloud.access import owner
 from localcloud.deployment.fork_server import ForkServer
 from localcloud.deployment.front import Front
 from localcloud.deployment.manifest import Function, Manifest
+from localcloud.limits import OFF, Limits
 from localcloud.listener import HOST
 from localcloud.place import Place
 from localcloud.supervisor import Supervised, start
@@ -49,7 +50,7 @@ class Processes:
     """Starts every function of a manifest, keeps it running, and knows where each listens and logs.
 
     Of `secrets` a function gets those that its row names, and of this machine's own environment no others.
-    `own` is what each is told beyond that, by its name.
+    `own` is what each is told beyond that, by its name; `limits` gives those in force.
     """
 
     def __init__(
@@ -59,6 +60,7 @@ class Processes:
         logs: Path,
         secrets: Mapping[str, str] | None = None,
         own: Mapping[str, Mapping[str, str]] | None = None,
+        limits: Callable[[], Limits] = lambda: OFF,
     ) -> None:
         self._manifest = manifest
         self._own = own or {}
@@ -69,7 +71,9 @@ class Processes:
         # Not in the state folder: the path of a Unix socket has 107 characters at most.
         self._sockets = tempfile.TemporaryDirectory(prefix="spotwarden-", ignore_cleanup_errors=True)
         self._fronts = {
-            function.name: Front(function, self._places[function.name], Path(self._sockets.name))
+            function.name: Front(
+                function, self._places[function.name], Path(self._sockets.name), limits=limits
+            )
             for function in manifest.functions
         }
         self._keeping: list[asyncio.Task[None]] = []

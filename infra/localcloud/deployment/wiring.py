@@ -13,7 +13,8 @@ from localcloud.outbound import NO_TLS
 TICK = "spotwarden-tick"
 NOTHING = "e30="
 """A tick's data, `{}`: functions-framework takes no message of a push subscription that has none."""
-ACK_SECONDS = 60
+LEAST_ACK_SECONDS, MOST_ACK_SECONDS = 10, 600
+"""Between these Pub/Sub waits for an answer; it is told to wait as long as the function may run."""
 LOCATION = "us-central1"
 EXISTS = 409
 
@@ -111,7 +112,7 @@ def _subscription(function: Function, project: str, topic: str, url: str) -> Wir
     name = function.topic if topic == function.topic else f"{function.topic}-{topic}"
     body = {
         "topic": f"projects/{project}/topics/{topic}",
-        "ackDeadlineSeconds": ACK_SECONDS,
+        "ackDeadlineSeconds": min(MOST_ACK_SECONDS, max(LEAST_ACK_SECONDS, function.timeout_seconds)),
         "pushConfig": {"pushEndpoint": f"{url}/"},
         "retryPolicy": {
             "minimumBackoff": f"{function.retry.minimum_seconds:g}s",
