@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Self
 
 import msgspec
+from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
@@ -23,7 +24,7 @@ from localcloud.faults import Faults
 from localcloud.grpc_server import GrpcServer
 from localcloud.http import Listener, build_app
 from localcloud.identity import Identity
-from localcloud.limits import OFF, Limits, LimitsBook
+from localcloud.limits import OFF, Latency, LatencyMiddleware, Limits, LimitsBook
 from localcloud.logs import LogService
 from localcloud.machines import NoMachines, ProcessMachines
 from localcloud.mailbox import Mailbox
@@ -115,10 +116,12 @@ class LocalCloud:
         self.projects = ProjectService(project=project, number=number, owner=NOBODY, clock=clock)
         self.accounts = ServiceAccounts(project=project, number=number)
         handlers = [*self.pubsub.handlers(), *self.monitoring.handlers()]
-        self.doors = Doors(handlers=handlers, faults=self.faults)
-        self.app = build_app(self._routes(), faults=self.faults)
+        latency = Latency(lambda: self.limits.now)
+        self.doors = Doors(handlers=handlers, faults=self.faults, latency=latency)
+        way = Middleware(LatencyMiddleware, latency=latency)
+        self.app = build_app(self._routes(), faults=self.faults, middleware=[way])
         self._http = Listener(self.app, port=options.http_port, rules=SERVICES)
-        self._grpc = GrpcServer(handlers, faults=self.faults, port=options.grpc_port)
+        self._grpc = GrpcServer(handlers, faults=self.faults, port=options.grpc_port, latency=latency)
         self._deployed: Mapping[str, str] = {}
         self._processes: Processes | None = None
         self._undo = contextlib.AsyncExitStack()

@@ -1,7 +1,8 @@
 """What Google's services allow in a time, and how long they take: `Limits` is data, `LimitsBook` holds it."""
 
 from localcloud.limits.book import LimitsBook
+from localcloud.limits.latency import Latency, LatencyMiddleware
 from localcloud.limits.settings import OFF, Limits
 from localcloud.limits.writes import WriteLimits
 
-__all__ = ["OFF", "Limits", "LimitsBook", "WriteLimits"]
+__all__ = ["OFF", "Latency", "LatencyMiddleware", "Limits", "LimitsBook", "WriteLimits"]

@@ -8,18 +8,19 @@ Rate = Annotated[float, msgspec.Meta(ge=0, le=10**6)]
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What is allowed. 0 lifts a limit.
+    """What is allowed, and what takes time. 0 lifts a limit."""
 
-    `object_writes`: changes a second of one object, counting creates, updates and deletes ("Quotas & limits",
-    Cloud Storage). `bucket_writes`: changes a second of all objects of a bucket at first; that doubles within
-    20 minutes of load ("Request rate and access distribution guidelines"). `function_timeouts`: after which
-    part of its `timeout_seconds` a request to a function ends ("Set request timeout", Cloud Run).
-    """
-
+    seed: int = 0
+    """Of all that is drawn."""
+    latency_seconds: Rate = 0.02
+    """The mean of what a call to a service and its answer are on their way."""
     object_writes: Rate = 1.0
+    """Creates, updates and deletes a second of one object ("Quotas & limits", Cloud Storage)."""
     bucket_writes: Rate = 1000.0
+    """The same of all objects of a bucket at first ("Request rate and access distribution guidelines")."""
     function_timeouts: Rate = 1.0
+    """After which part of its `timeout_seconds` a request to a function ends ("Set request timeout")."""
 
 
-OFF = Limits(object_writes=0, bucket_writes=0, function_timeouts=0)
+OFF = Limits(latency_seconds=0, object_writes=0, bucket_writes=0, function_timeouts=0)
 """A cloud without limits."""

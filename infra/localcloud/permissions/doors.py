@@ -16,6 +16,7 @@ from localcloud.deployment import Function, Manifest, Where
 from localcloud.endpoints import Endpoints
 from localcloud.faults import Faults
 from localcloud.grpc_server import GrpcServer
+from localcloud.limits import OFF, Latency
 from localcloud.listener import Listener
 from localcloud.permissions.account import Account
 from localcloud.permissions.caller import call_as
@@ -27,7 +28,14 @@ _PART = re.compile(r"\{[a-z]+\}")
 class Doors:
     """Opens a door for each function of a deployment, and tells what came through."""
 
-    def __init__(self, *, handlers: Sequence[grpc.GenericRpcHandler], faults: Faults) -> None:
+    def __init__(
+        self,
+        *,
+        handlers: Sequence[grpc.GenericRpcHandler],
+        faults: Faults,
+        latency: Latency | None = None,
+    ) -> None:
+        self._latency = latency or Latency(lambda: OFF)
         self._handlers = handlers
         self._faults = faults
         self._undo = AsyncExitStack()
@@ -49,7 +57,7 @@ class Doors:
     async def _open(self, app: ASGIApp, account: Account) -> str:
         http = await self._undo.enter_async_context(Listener(_Entering(app, account), rules=SERVICES))
         account.entrance = http.url
-        server = GrpcServer(self._handlers, faults=self._faults, account=account)
+        server = GrpcServer(self._handlers, faults=self._faults, account=account, latency=self._latency)
         await self._undo.enter_async_context(server)
         return server.target
 
