@@ -27,7 +27,7 @@ from localcloud.identity import Identity
 from localcloud.limits import OFF, Latency, LatencyMiddleware, Limits, LimitsBook
 from localcloud.logs import LogService
 from localcloud.machines import NoMachines, ProcessMachines
-from localcloud.mailbox import Mailbox
+from localcloud.mailbox import NOTICES, Mailbox
 from localcloud.monitoring import MonitoringService
 from localcloud.outbound import Outbound
 from localcloud.permissions import checked_routes
@@ -35,6 +35,7 @@ from localcloud.permissions.doors import Doors
 from localcloud.private import tighten
 from localcloud.projects import ProjectService
 from localcloud.pubsub import PubSubService
+from localcloud.pubsub.fault_injection import PubSubFault
 from localcloud.scheduler import SchedulerService
 from localcloud.service_accounts import ServiceAccounts
 from localcloud.settling import Settling
@@ -124,6 +125,7 @@ class LocalCloud:
         self._grpc = GrpcServer(handlers, faults=self.faults, port=options.grpc_port, latency=latency)
         self._deployed: Mapping[str, str] = {}
         self._processes: Processes | None = None
+        self.limits.follow(self._limit)
         self._undo = contextlib.AsyncExitStack()
 
     def _machines(self, clock: Clock) -> ProcessMachines:
@@ -214,6 +216,16 @@ class LocalCloud:
     def _vm_environment(self) -> Mapping[str, str]:
         """The same without the time: what runs in a VM goes by this machine's."""
         return {**self.endpoints.environment(), **self._deployed}
+
+    def _limit(self, limits: Limits) -> None:
+        """Tell the services what changed of the limits that they do not ask for."""
+        usual = PubSubFault(
+            double=limits.doubled,
+            reorder=limits.late if limits.late_seconds else 0.0,
+            reorder_seconds=limits.late_seconds or 1.0,
+            seed=limits.seed,
+        )
+        self.pubsub.befall_usually(usual, spared=NOTICES)
 
     def _skipped(self, since: datetime, until: datetime) -> None:
         resources = self.compute.knobs.instances()

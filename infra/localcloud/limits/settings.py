@@ -4,6 +4,7 @@ from typing import Annotated
 
 import msgspec
 
+Chance = Annotated[float, msgspec.Meta(ge=0, le=1)]
 Rate = Annotated[float, msgspec.Meta(ge=0, le=10**6)]
 
 
@@ -20,7 +21,20 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """The same of all objects of a bucket at first ("Request rate and access distribution guidelines")."""
     function_timeouts: Rate = 1.0
     """After which part of its `timeout_seconds` a request to a function ends ("Set request timeout")."""
+    doubled: Chance = 0.01
+    """Which part of the messages that are pushed come twice ("Subscription overview": at least once)."""
+    late: Chance = 0.02
+    """Which part of them are late, by up to `late_seconds`. Google publishes neither."""
+    late_seconds: Rate = 3.0
 
 
-OFF = Limits(latency_seconds=0, object_writes=0, bucket_writes=0, function_timeouts=0)
+OFF = Limits(
+    latency_seconds=0,
+    object_writes=0,
+    bucket_writes=0,
+    function_timeouts=0,
+    doubled=0,
+    late=0,
+    late_seconds=0,
+)
 """A cloud without limits."""

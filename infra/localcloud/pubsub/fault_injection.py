@@ -26,10 +26,24 @@ class PubSubFault(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
 
 class FaultInjection:
-    """The rules in force, each with its own dice."""
+    """The rules in force, each with its own dice.
+
+    Where none holds, the usual one befalls what is pushed; `clear` leaves that in force.
+    """
 
     def __init__(self) -> None:
         self._rules: dict[str, tuple[PubSubFault, random.Random]] = {}
+        self._usual: tuple[PubSubFault, random.Random] | None = None
+        self._spared = ""
+
+    def set_usual(self, rule: PubSubFault, spared: str) -> None:
+        """Put the usual rule in force for all topics; endpoints that end so are spared."""
+        self._usual, self._spared = (rule, random.Random(rule.seed)), spared
+
+    @property
+    def usual_delay(self) -> float:
+        """The most seconds by which the usual rule holds a message back."""
+        return self._usual[0].reorder_seconds if self._usual and self._usual[0].reorder else 0.0
 
     def set(self, rule: PubSubFault, topic: str) -> None:
         """Put a rule in force in place of the one that this topic had; `topic` is its full name, or empty."""
@@ -43,9 +57,12 @@ class FaultInjection:
         """The rules in force by topic."""
         return {topic: msgspec.to_builtins(rule) for topic, (rule, _) in self._rules.items()}
 
-    def delays(self, topic: str) -> list[float]:
-        """The seconds after which one message arrives at one subscription, once per copy; empty when lost."""
-        found = self._rules.get(topic) or self._rules.get("")
+    def delays(self, topic: str, endpoint: str = "") -> list[float]:
+        """The seconds after which one message arrives at one subscription, once per copy; empty when lost.
+
+        `endpoint` is where it is pushed, "" where it is pulled.
+        """
+        found = self._rules.get(topic) or self._rules.get("") or self._usual_at(endpoint)
         if found is None:
             return [0.0]
         rule, dice = found
@@ -53,6 +70,10 @@ class FaultInjection:
             return []
         copies = 2 if dice.random() < rule.double else 1
         return [_delay(rule, dice) for _ in range(copies)]
+
+    def _usual_at(self, endpoint: str) -> tuple[PubSubFault, random.Random] | None:
+        spared = not endpoint or (self._spared and endpoint.endswith(self._spared))
+        return None if spared else self._usual
 
 
 def _delay(rule: PubSubFault, dice: random.Random) -> float:

@@ -121,10 +121,14 @@ class Queue:
         """Whether `take` might find something; what waits for others of its key counts too."""
         return bool(self._ready)
 
-    def at_work(self, now: float) -> int:
-        """How many messages are leased or could be; those that wait for a later time do not count."""
+    def at_work(self, now: float, within: float = 0.0) -> int:
+        """How many messages are leased or could be; new ones count that will be `within` so many seconds.
+
+        Those that wait for longer do not count, nor those that come again.
+        """
         self.advance(now)
-        return len(self._leases) + sum(map(_current, self._ready))
+        soon = [entry for entry in self._later if not entry[2].attempts and entry[0] <= now + within]
+        return len(self._leases) + sum(map(_current, [*self._ready, *soon]))
 
     def backlog(self) -> int:
         """How many messages are not acknowledged, leased ones included."""

@@ -79,7 +79,8 @@ class PubSubRegistry:
         stamped.publish_time.FromDatetime(self.clock.now())
         topic.published += 1
         for subscription in list(topic.subscriptions.values()):
-            subscription.offer(stamped, self.fault_injection.delays(topic.config.name))
+            endpoint = subscription.config.push_config.push_endpoint
+            subscription.offer(stamped, self.fault_injection.delays(topic.config.name, endpoint))
         return str(stamped.message_id)
 
     def subscribe(self, config: Raw) -> Subscription:

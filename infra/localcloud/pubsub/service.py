@@ -14,6 +14,7 @@ from localcloud.outbound import Post
 from localcloud.permissions import checked_methods
 from localcloud.pubsub.admin import PubSubAdmin
 from localcloud.pubsub.checks import check_messages
+from localcloud.pubsub.fault_injection import PubSubFault
 from localcloud.pubsub.iam import Policies
 from localcloud.pubsub.publisher import Publisher
 from localcloud.pubsub.push import Pusher
@@ -78,9 +79,17 @@ class PubSubService:
         return PubSubAdmin(self._registry, self._last_push).routes()
 
     def at_work(self) -> int:
-        """How many messages are being pushed, or about to be."""
+        """How many messages are being pushed, or about to be, those included that are late as usual."""
         pushed = (self._registry.subscriptions[name] for name in self._pushers)
-        return sum(each.queue.at_work(each.now()) for each in pushed)
+        within = self._registry.fault_injection.usual_delay
+        return sum(each.queue.at_work(each.now(), within) for each in pushed)
+
+    def befall_usually(self, rule: PubSubFault, *, spared: str = "") -> None:
+        """Say what befalls pushed messages where no rule of `/local/messages` holds.
+
+        Endpoints that end as `spared` does are left alone.
+        """
+        self._registry.fault_injection.set_usual(rule, spared)
 
     async def close(self) -> None:
         """End push deliveries and everything that waits."""

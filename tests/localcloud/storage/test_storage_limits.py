@@ -113,14 +113,3 @@ def test_googles_client_names_the_error(written: storage.Bucket) -> None:
     """`TooManyRequests`, which it tries again where it is let."""
     with pytest.raises(TooManyRequests):
         written.blob("a").upload_from_string(b"x", retry=None)
-
-
-def test_the_limits_are_a_knob(http: httpx.Client, bucket: storage.Bucket) -> None:
-    """Some are changed, all are lifted, all are put back; a word that is none is refused."""
-    assert http.get("/local/limits").json()["object_writes"] == 0
-    assert http.post("/local/limits", json={}).json()["object_writes"] == 1
-    changed = http.post("/local/limits", json={"object_writes": 3}).json()
-    assert (changed["object_writes"], changed["bucket_writes"]) == (3, 1000)
-    assert http.delete("/local/limits").json() == {**changed, "object_writes": 0, "bucket_writes": 0}
-    assert http.post("/local/limits", json={"objects": 3}).status_code == 400
-    assert http.post("/local/limits", json={"object_writes": -1}).status_code == 400
