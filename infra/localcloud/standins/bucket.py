@@ -1,6 +1,7 @@
 """The calls of Cloud Storage that the stand-ins make (JSON API v1)."""
 
 import contextlib
+import io
 import json
 import mimetypes
 import os
@@ -9,6 +10,7 @@ import uuid
 from collections.abc import Iterator, Mapping
 from typing import IO, Any, NamedTuple
 
+from localcloud.standins.again import insist
 from localcloud.standins.gs import Address
 from localcloud.standins.transport import CloudError, StorageTransport, segment
 
@@ -16,6 +18,8 @@ NOT_FOUND = 404
 PRECONDITION_FAILED = 412
 CHUNK = 1024 * 1024
 UNKNOWN_KIND = "application/octet-stream"
+HELD = 8 * CHUNK
+"""So much of a pipe is kept, to be sent again: gsutil keeps a piece of a streaming upload."""
 BOUNDARY = uuid.uuid4().hex
 """Between the parts of an upload with metadata; content that nobody made for this has no such line."""
 
@@ -110,28 +114,37 @@ class Storage:
         query = {"uploadType": "multipart" if custom else "media", "name": address.name}
         if generation:
             query["ifGenerationMatch"] = generation
-        headers = {"Content-Type": kind or mimetypes.guess_type(address.name)[0] or UNKNOWN_KIND}
-        length = _length(content)
-        body = _chunks(content, length)
-        if custom:
-            body = _related(custom, headers["Content-Type"], body)
-            headers = {"Content-Type": f"multipart/related; boundary={BOUNDARY}"}
-        elif length is not None:
-            headers["Content-Length"] = str(length)
+        own_kind = kind or mimetypes.guess_type(address.name)[0] or UNKNOWN_KIND
         path = f"/upload/storage/v1/b/{segment(address.bucket)}/o"
-        self._door.open("POST", path, query=query, body=body, headers=headers).read()
+        content = _held(content)
+        begin = content.tell() if content.seekable() else None
+
+        def once() -> None:
+            if begin is not None:
+                content.seek(begin)
+            headers = {"Content-Type": own_kind}
+            length = _length(content)
+            body = _chunks(content, length)
+            if custom:
+                body = _related(custom, own_kind, body)
+                headers = {"Content-Type": f"multipart/related; boundary={BOUNDARY}"}
+            elif length is not None:
+                headers["Content-Length"] = str(length)
+            self._door.open("POST", path, query=query, body=body, headers=headers).read()
+
+        insist(once, while_repeatable=begin is not None)
 
     def copy(self, source: Address, target: Address, *, generation: str = "") -> None:
         """Copy inside Cloud Storage; `generation` as for `write`."""
         path = f"{_path(source)}/rewriteTo/b/{segment(target.bucket)}/o/{segment(target.name)}"
         query = {"ifGenerationMatch": generation} if generation else {}
-        answer = self._door.call("POST", path, query=query)
+        answer = insist(lambda: self._door.call("POST", path, query=query))
         while not answer["done"]:
             answer = self._door.call("POST", path, query={**query, "rewriteToken": answer["rewriteToken"]})
 
     def delete(self, address: Address) -> None:
         """Delete an object."""
-        self._door.call("DELETE", _path(address))
+        insist(lambda: self._door.call("DELETE", _path(address)))
 
     def _pages(self, path: str, query: Mapping[str, str], key: str) -> Iterator[dict[str, Any]]:
         for page in self._answers(path, query):
@@ -153,6 +166,36 @@ def _stored(bucket: str, resource: dict[str, Any]) -> Stored:
 
 def _path(address: Address) -> str:
     return f"/storage/v1/b/{segment(address.bucket)}/o/{segment(address.name)}"
+
+
+def _held(content: IO[bytes]) -> IO[bytes]:
+    """The same content, so that it can be read again; of a pipe with more than `HELD` bytes it cannot."""
+    with contextlib.suppress(OSError):
+        if content.seekable():
+            return content
+    first = content.read(HELD)
+    rest = b"" if len(first) < HELD else content.read(1)
+    return io.BytesIO(first) if not rest else io.BufferedReader(_Joined(first + rest, content))
+
+
+class _Joined(io.RawIOBase):
+    """What was read already, then the rest of a pipe."""
+
+    def __init__(self, first: bytes, rest: IO[bytes]) -> None:
+        super().__init__()
+        self._first = memoryview(first)
+        self._rest = rest
+
+    def readable(self) -> bool:
+        """It is."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Read on."""
+        data = self._first[: len(buffer)] or self._rest.read(len(buffer))
+        self._first = self._first[len(data) :]
+        buffer[: len(data)] = data
+        return len(data)
 
 
 def _length(content: IO[bytes]) -> int | None:
