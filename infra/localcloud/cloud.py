@@ -17,7 +17,6 @@ from localcloud.access.services import SERVICES
 from localcloud.clock import Clock
 from localcloud.compute import ComputeService, Pace, Timings
 from localcloud.compute.api.call import NOBODY
-from localcloud.compute.site import number_of
 from localcloud.deployment import Manifest, Processes, Where, secrets, settings, wire
 from localcloud.endpoints import Endpoints
 from localcloud.faults import Faults
@@ -33,6 +32,7 @@ from localcloud.outbound import Outbound
 from localcloud.permissions import checked_routes
 from localcloud.permissions.doors import Doors
 from localcloud.private import tighten
+from localcloud.project import number_of
 from localcloud.projects import ProjectService
 from localcloud.pubsub import PubSubService
 from localcloud.pubsub.fault_injection import PubSubFault

@@ -5,7 +5,7 @@ import json
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -13,9 +13,12 @@ from pathlib import Path
 from localcloud import running
 from localcloud.cloud import Deployment, LocalCloud, Options
 from localcloud.deployment import ManifestError, read_manifest
+from localcloud.limits import OFF, Limits, limited
 from localcloud.storage import StateInUseError
 
 HOOKS = "SPOTWARDEN_HOOKS"
+USUAL = Limits()
+"""The limits where functions run."""
 
 
 class CannotStartError(Exception):
@@ -30,8 +33,18 @@ def options(
     metric_seconds: float,
     machines: bool = True,
     umask: int = -1,
+    with_functions: bool = False,
+    limits: Iterable[str] = (),
 ) -> Options:
-    """How to start; `ports` are those of HTTP and gRPC, `umask` that of VMs."""
+    """How to start; `ports` are of HTTP and gRPC, `umask` of VMs, `limits` what differs from the usual.
+
+    Raises:
+        CannotStartError: there is no such limit.
+    """
+    try:
+        held = limited(limits, USUAL if with_functions else OFF)
+    except ValueError as error:
+        raise CannotStartError(str(error)) from error
     http_port, grpc_port = ports
     return Options(
         project=project,
@@ -41,6 +54,7 @@ def options(
         metric_period=timedelta(seconds=metric_seconds),
         machines=machines,
         umask=umask,
+        limits=held,
     )
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from localcloud.commands.options import LIMIT
 from localcloud.private import keep_private
 
 INFRA = Path(__file__).resolve().parents[2]
@@ -28,6 +29,7 @@ INFRA = Path(__file__).resolve().parents[2]
     "--policy", type=click.Path(path_type=Path), default=INFRA / "policy.toml", help="The policy file."
 )
 @click.option("--metric-seconds", default=60.0, show_default=True, help="How often VMs are measured.")
+@LIMIT
 @click.option("--no-machines", is_flag=True, help="VMs without processes: none of their scripts runs.")
 def serve(
     *,
@@ -40,6 +42,7 @@ def serve(
     prefix: str,
     policy: Path,
     metric_seconds: float,
+    limits: tuple[str, ...],
     no_machines: bool,
 ) -> None:
     """Start a local cloud; prints one JSON line when it is ready, ends at Ctrl-C or SIGTERM."""
@@ -48,15 +51,17 @@ def serve(
 
     umask = keep_private()
     with tempfile.TemporaryDirectory(prefix="spotwarden-", ignore_cleanup_errors=True) as temporary:
-        options = serving.options(
-            project=project,
-            state=(state or Path(temporary)).resolve(),
-            ports=(http_port, grpc_port),
-            metric_seconds=metric_seconds,
-            machines=not no_machines,
-            umask=umask,
-        )
         try:
+            options = serving.options(
+                project=project,
+                state=(state or Path(temporary)).resolve(),
+                ports=(http_port, grpc_port),
+                metric_seconds=metric_seconds,
+                machines=not no_machines,
+                umask=umask,
+                with_functions=functions,
+                limits=limits,
+            )
             deployment = (
                 serving.deployment(
                     INFRA,

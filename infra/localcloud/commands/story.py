@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from localcloud.commands.options import LIMIT
 from localcloud.private import keep_private
 
 
@@ -24,16 +25,22 @@ from localcloud.private import keep_private
 @click.option(
     "--state", type=click.Path(path_type=Path), help="Folder to keep everything in; else a temporary one."
 )
-def story(*, name: str, once: bool, state: Path | None) -> None:
+@LIMIT
+def story(*, name: str, once: bool, state: Path | None, limits: tuple[str, ...]) -> None:
     """Tell a story as it happens on a local cloud; exits non-zero if it did not come true."""
     # The services take a second to import, which the other commands of this group are spared.
+    from localcloud.serving import CannotStartError
     from localcloud.story.telling import STORIES, tell_story
 
     stay = not once and sys.stdin.isatty() and sys.stdout.isatty()
     with tempfile.TemporaryDirectory(prefix="spotwarden-", ignore_cleanup_errors=True) as temporary:
         folder = (state or Path(temporary)).resolve()
         try:
-            code = asyncio.run(tell_story(folder, stay=stay, story=STORIES[name], umask=keep_private()))
+            code = asyncio.run(
+                tell_story(folder, stay=stay, story=STORIES[name], umask=keep_private(), limits=limits)
+            )
+        except* CannotStartError as error:
+            raise click.ClickException(str(error.exceptions[0])) from None
         except* BrokenPipeError:
             # Whoever listened has heard enough; what is left in the buffer must not fail at the end, too.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

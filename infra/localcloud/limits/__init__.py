@@ -2,7 +2,7 @@
 
 from localcloud.limits.book import LimitsBook
 from localcloud.limits.latency import Latency, LatencyMiddleware
-from localcloud.limits.settings import OFF, Limits
+from localcloud.limits.settings import OFF, Limits, limited
 from localcloud.limits.writes import WriteLimits
 
-__all__ = ["OFF", "Latency", "LatencyMiddleware", "Limits", "LimitsBook", "WriteLimits"]
+__all__ = ["OFF", "Latency", "LatencyMiddleware", "Limits", "LimitsBook", "WriteLimits", "limited"]

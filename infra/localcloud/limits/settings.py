@@ -1,5 +1,6 @@
 """The limits as data. Each default is what Google documents, or what was recorded."""
 
+from collections.abc import Iterable
 from typing import Annotated
 
 import msgspec
@@ -38,3 +39,24 @@ OFF = Limits(
     late_seconds=0,
 )
 """A cloud without limits."""
+
+
+def limited(words: Iterable[str], usual: Limits) -> Limits:
+    """The usual limits with those changes that a command names: `NAME=VALUE`, or `off` for none at all.
+
+    Raises:
+        ValueError: a word is no limit; says which.
+    """
+    limits = usual
+    for word in words:
+        if word == "off":
+            limits = OFF
+            continue
+        name, _, value = word.partition("=")
+        try:
+            limits = msgspec.convert(
+                {**msgspec.to_builtins(limits), name: float(value)}, Limits, strict=False
+            )
+        except (ValueError, msgspec.ValidationError) as error:
+            raise ValueError(f"{word!r} is no limit: {error}") from error
+    return limits

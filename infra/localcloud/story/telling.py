@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -12,7 +12,7 @@ import click
 import msgspec
 
 from localcloud import serving
-from localcloud.cloud import Deployment, LocalCloud, Options
+from localcloud.cloud import Deployment, LocalCloud
 from localcloud.serving import end_at_a_signal, noted
 from localcloud.story import plot
 from localcloud.story.governance import plot as governance
@@ -22,6 +22,8 @@ from localcloud.story.watch import StoryError
 INFRA = Path(__file__).resolve().parents[2]
 PROJECT = "demo"
 BUCKET = "demo-jobs"
+SCALED: Sequence[str] = ()
+"""Limits that would make a story wait for minutes."""
 Say = Callable[[str], None]
 
 
@@ -49,8 +51,14 @@ STORIES = {
 RECOVERY = STORIES["recovery"]
 
 
-async def tell_story(state: Path, *, stay: bool, story: Story = RECOVERY, umask: int = -1) -> int:
-    """Start a local cloud and tell; gives the exit status. With `stay` it goes on until a signal comes."""
+async def tell_story(
+    state: Path, *, stay: bool, story: Story = RECOVERY, umask: int = -1, limits: Iterable[str] = ()
+) -> int:
+    """Start a local cloud and tell; gives the exit status. With `stay` it goes on until a signal comes.
+
+    Raises:
+        CannotStartError: there is no such limit.
+    """
     began = time.monotonic()
 
     def tell(chapter: str, line: str) -> None:
@@ -60,7 +68,15 @@ async def tell_story(state: Path, *, stay: bool, story: Story = RECOVERY, umask:
 
     ended = end_at_a_signal()
     deployment = serving.deployment(INFRA, bucket=BUCKET, prefix="", policy=story.policy)
-    options = Options(project=PROJECT, state=state, metric_period=story.metric_period, umask=umask)
+    options = serving.options(
+        project=PROJECT,
+        state=state,
+        ports=(0, 0),
+        metric_seconds=story.metric_period.total_seconds(),
+        umask=umask,
+        with_functions=True,
+        limits=[*SCALED, *limits],
+    )
     async with LocalCloud(options) as cloud, noted(cloud, state):
         await cloud.deploy(deployment)
         names = ", ".join(function.name for function in deployment.manifest.functions)
