@@ -2,30 +2,93 @@
 
 import tarfile
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import msgspec
 import pytest
 
 from spotwarden.cli.bars import amount, bar
+from spotwarden.cli.context import new_tick
 from spotwarden.cli.launching.asked import LaunchRequest
+from spotwarden.cli.launching.in_place import put_in_place
 from spotwarden.cli.launching.inputs import LaunchInput
 from spotwarden.cli.launching.limits_file import job_file
 from spotwarden.cli.launching.machines import MachineType
 from spotwarden.cli.launching.package import packed
-from spotwarden.cli.launching.sending import send_code, send_input
+from spotwarden.cli.launching.sending import Synced, send_code, send_input
+from spotwarden.cli.launching.staging import staging
+from spotwarden.cli.launching.storing import look
 from spotwarden.engine.policy_file.reading import durations, read_toml
-from spotwarden.layout import Layout, NotInLayoutError
+from spotwarden.engine.settings import Settings
+from spotwarden.layout import AttemptRecord, Layout, NotInLayoutError
+from spotwarden.model.attempt import Attempt, AttemptState, Script
 from spotwarden.model.jobfile import JobFile
+from spotwarden.model.policy import Mode, Policy
+from tests.fakes.cloud import MemoryCloud, memory_cloud
 from tests.fakes.files import MemoryFiles
-from tests.fakes.store import MemoryStore
+from tests.recovery.typed_commands import AtShell
 
 LAYOUT = Layout()
 
 
+class Shelf:
+    """A bucket, and a developer who sends files of one job to it, launch after launch."""
+
+    def __init__(self, cloud: MemoryCloud, files: MemoryFiles) -> None:
+        self.files = files
+        self._store = cloud.store
+        settings = Settings(project="p", bucket="b", notices="n", policy_file=Path("policy.toml"))
+        policy = Policy(version="test", mode=Mode.ENFORCE)
+        self.context = AtShell(settings=settings, policy=policy, cloud=cloud.ports(), shelf=files)
+
+    def launch(self, send):
+        """Send it, record an attempt that names it, and put it in place."""
+        facts = look(self.context, "job")
+        with staging(self.context, facts) as stage:
+            done = send(stage)
+            staged = stage.finish()
+        if staged:
+            self._put_in_place(len(facts.ledger) + 1, staged)
+        return done
+
+    def _put_in_place(self, number: int, staged: str) -> None:
+        tick = new_tick("test")
+        record = Attempt(
+            job="job",
+            number=number,
+            state=AttemptState.CLAIMED,
+            created=tick.now,
+            updated=tick.now,
+            staged=staged,
+            script=Script(generation=1, sha256=""),
+        )
+        name = LAYOUT.build(AttemptRecord(job="job", attempt=number))
+        self._store.write(name, msgspec.json.encode(record), generation=0)
+        put_in_place(self.context, self.context.executor(tick), look(self.context, "job"), tick)
+        over = msgspec.structs.replace(record, staged="", state=AttemptState.STOPPED)
+        self._store.write(name, msgspec.json.encode(over), generation=None)
+
+    def send(self, launch_input: LaunchInput) -> Synced:
+        """Launch it with this input."""
+        return self.launch(lambda stage: send_input(stage, "job", launch_input, LAYOUT))
+
+    def send_code(self, code) -> str:
+        """Launch it with the code of this folder."""
+        with packed(code) as done:
+            return self.launch(lambda stage: send_code(stage, done, "job/my-code.tar"))
+
+
 @pytest.fixture
-def files() -> MemoryFiles:
+def shelf() -> Shelf:
     """An empty bucket."""
-    return MemoryFiles(MemoryStore())
+    cloud = memory_cloud()
+    return Shelf(cloud, MemoryFiles(cloud.store))
+
+
+@pytest.fixture
+def files(shelf) -> MemoryFiles:
+    """The files in it."""
+    return shelf.files
 
 
 @pytest.fixture
@@ -45,94 +108,104 @@ def folder_input(data) -> LaunchInput:
 
 def names(files: MemoryFiles) -> list[str]:
     """What the bucket holds."""
-    return [held.name for held in files.held("")]
+    return [
+        held.name for held in files.held("") if "/attempts/" not in held.name and "audit/" not in held.name
+    ]
 
 
-def test_a_folder_is_sent_with_all_that_is_in_it(files, data):
+def test_a_folder_is_sent_with_all_that_is_in_it(shelf, files, data):
     """Below the input's name, whatever the files are called."""
-    done = send_input(files, "job", folder_input(data), LAYOUT)
+    done = shelf.send(folder_input(data))
     assert names(files) == ["job/input/data/a", "job/input/data/b c", "job/input/data/sub/a"]
     assert (done.files, done.sent, done.size, done.stale) == (3, 3, 6, ())
 
 
-def test_only_what_changed_is_sent_again(files, data):
+def test_only_what_changed_is_sent_again(shelf, files, data):
     """A file of the same size with one other byte is; one that was only touched is not."""
-    send_input(files, "job", folder_input(data), LAYOUT)
+    shelf.send(folder_input(data))
     files.uploads.clear()
     (data / "a").write_text("2")
     (data / "sub/a").touch()
-    done = send_input(files, "job", folder_input(data), LAYOUT)
-    assert files.uploads == ["job/input/data/a"]
+    done = shelf.send(folder_input(data))
+    assert [held.name for held in files.held("job/staged/")] == []
+    assert len(files.uploads) == len({"the file", "the list"})
     assert (done.files, done.sent, done.size) == (3, 1, 1)
 
 
-def test_what_no_file_has_any_more_is_named(files, data):
+def test_what_no_file_has_any_more_is_named(shelf, files, data):
     """So that it can go; what is of another input, or of another job, is not."""
     for name in ("data-2", "data"):
-        send_input(files, "job", LaunchInput(name=name, local=data), LAYOUT)
+        shelf.send(LaunchInput(name=name, local=data))
     (data / "a").unlink()
-    done = send_input(files, "job", folder_input(data), LAYOUT)
+    done = shelf.send(folder_input(data))
     assert [held.name for held in done.stale] == ["job/input/data/a"]
 
 
-def test_a_folder_in_the_place_of_a_file_leaves_nothing_of_it(files, data, tmp_path):
+def test_a_folder_in_the_place_of_a_file_leaves_nothing_of_it(shelf, files, data, tmp_path):
     """And the other way round."""
     file = tmp_path / "data.txt"
     file.write_text("x")
     one = LaunchInput(name="data", local=file)
-    send_input(files, "job", one, LAYOUT)
-    assert [held.name for held in send_input(files, "job", folder_input(data), LAYOUT).stale] == [
-        "job/input/data"
-    ]
-    assert len(send_input(files, "job", one, LAYOUT).stale) == 3
+    shelf.send(one)
+    assert [held.name for held in shelf.send(folder_input(data)).stale] == ["job/input/data"]
+    assert len(shelf.send(one).stale) == 3
 
 
-def test_a_link_to_a_file_is_sent_as_what_it_shows(files, data, tmp_path):
+def test_a_link_to_a_file_is_sent_as_what_it_shows(shelf, files, data, tmp_path):
     """A link to a folder, which may lead in a circle, is not followed."""
     (tmp_path / "elsewhere").write_text("there")
     (data / "link").symlink_to(tmp_path / "elsewhere")
     (data / "sub/up").symlink_to(data)
-    assert send_input(files, "job", folder_input(data), LAYOUT).files == 4
+    assert shelf.send(folder_input(data)).files == 4
     assert "job/input/data/link" in names(files)
 
 
-def test_a_name_that_no_object_can_have_is_told(files, data):
+def test_a_name_that_no_object_can_have_is_told(shelf, files, data):
     """The message names the file; nothing is sent."""
     (data / "a\nb").write_text("x")
     with pytest.raises(Exception, match="cannot be an object") as refused:
-        send_input(files, "job", folder_input(data), LAYOUT)
+        shelf.send(folder_input(data))
     assert not isinstance(refused.value, NotInLayoutError)
     assert names(files) == []
 
 
 class _Failing(MemoryFiles):
     def upload(self, file, name, *, moved=lambda _count: None) -> None:
-        if name.endswith("/b c"):
+        if file.name == "b c":
             raise OSError("disk on fire")
         super().upload(file, name, moved=moved)
 
 
 def test_what_has_arrived_before_a_failure_is_not_sent_again(data):
     """The failure rises; the next time only the rest goes. What was on its way meanwhile may arrive yet."""
-    store = MemoryStore()
+    cloud = memory_cloud()
     with pytest.raises(OSError, match="on fire"):
-        send_input(_Failing(store), "job", folder_input(data), LAYOUT)
-    files = MemoryFiles(store)
-    there = len(names(files))
-    assert 1 <= send_input(files, "job", folder_input(data), LAYOUT).sent <= 3 - there
+        Shelf(cloud, _Failing(cloud.store)).send(folder_input(data))
+    files = MemoryFiles(cloud.store)
+    there = len(files.held("job/staged/"))
+    assert Shelf(cloud, files).send(folder_input(data)).sent == 3
+    assert 1 <= len(files.uploads) - len({"the list"}) <= 3 - there
+    assert len(files.held("job/input/")) == 3
 
 
-def test_code_that_did_not_change_is_not_sent_again(files, data, capsys):
+def test_code_that_did_not_change_is_not_sent_again(shelf, files, data, capsys):
     """Packed twice it has the same bytes; changed, it is sent."""
     for _ in range(2):
-        with packed(data) as done:
-            send_code(files, done, "job/my-code.tar")
-    assert files.uploads == ["job/my-code.tar"]
+        shelf.send_code(data)
+    assert len(files.uploads) == len({"the code", "the list"})
     assert "code: unchanged" in capsys.readouterr().err
     (data / "a").write_text("changed")
-    with packed(data) as done:
-        assert send_code(files, done, "job/my-code.tar") == files.held("")[0].crc32c
-    assert len(files.uploads) == 2
+    assert shelf.send_code(data) == files.held("job/my-code.tar")[0].crc32c
+    assert len(files.uploads) == 4
+
+
+def test_two_files_of_one_content_are_two_objects(shelf, files, tmp_path):
+    """What lies where both are staged is named by the object's name, too."""
+    (tmp_path / "data").mkdir()
+    for name in "ab":
+        (tmp_path / "data" / name).write_text("same")
+    shelf.send(folder_input(tmp_path / "data"))
+    assert names(files) == ["job/input/data/a", "job/input/data/b"]
 
 
 def test_what_is_left_out_of_the_code_is_told(data):

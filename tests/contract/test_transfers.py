@@ -138,6 +138,48 @@ def test_a_generation_that_was_replaced_is_no_answer(place, tmp_path):
     assert into.getvalue() == b""
 
 
+def test_a_copy_has_the_bytes_and_takes_the_place_of_what_was_there(place, tmp_path):
+    """Under a generation of its own; what it was made of stays."""
+    store, files = place
+    files.upload(written(tmp_path, b"old"), "x")
+    files.upload(written(tmp_path, b"new"), "staged")
+    before = only(files, "x")
+    files.copy(only(files, "staged"), "x")
+    after = only(files, "x")
+    assert store.read("x").data == store.read("staged").data == b"new"
+    assert after.generation > before.generation
+    assert (after.size, after.crc32c) == (3, only(files, "staged").crc32c)
+
+
+@pytest.mark.parametrize("gone", [True, False], ids=["gone", "replaced"])
+def test_what_is_there_no_more_is_not_copied(place, tmp_path, gone):
+    """Nor what came into its place: the object that it would have become stays as it is."""
+    store, files = place
+    files.upload(written(tmp_path, b"old"), "x")
+    files.upload(written(tmp_path, b"new"), "staged")
+    held = only(files, "staged")
+    files.drop(held)
+    if not gone:
+        files.upload(written(tmp_path, b"another"), "staged")
+    with pytest.raises(UnansweredError):
+        files.copy(held, "x")
+    assert store.read("x").data == b"old"
+
+
+def test_a_generation_is_dropped_once_and_no_other(place, tmp_path):
+    """One that is gone, or newer, is no failure and stays."""
+    _store, files = place
+    files.upload(written(tmp_path, b"old"), "x")
+    before = only(files)
+    files.upload(written(tmp_path, b"new"), "x")
+    files.drop(before)
+    after = only(files)
+    files.drop(after)
+    files.drop(after)
+    assert files.held("") == []
+    assert after.generation > before.generation
+
+
 def test_a_large_file_goes_in_pieces_through_failures(real, tmp_path, faults, monkeypatch):
     """A piece is in memory, not the file; one that fails is sent again, and told once; all of it arrives."""
     monkeypatch.setattr(transfers, "PIECE", 4 * 1024 * 1024)

@@ -10,7 +10,9 @@ the real ones.
 import re
 import shutil
 import subprocess
+import tarfile
 from collections.abc import Callable, Iterator, Sequence
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -258,6 +260,36 @@ def test_two_submits_at_once_make_one_vm(scene: Scene, tmp_path: Path):
             assert vm["id"] in words
         else:
             assert "spotwarden show twice" in words or "twice is running, attempt 1" in words
+
+
+@pytest.mark.parametrize("name", ["pair-a", "pair-b", "pair-c"])
+def test_of_two_submits_at_once_the_vm_has_the_files_of_the_one_that_launched_it(
+    scene: Scene, tmp_path: Path, name: str
+):
+    """Each brings code and a create script of its own; the loser says so, and has replaced nothing."""
+    job = Job(name=name, kind=Kind.PLAIN, zone=HOME)
+    processes = {}
+    for who in ("ada", "bob"):
+        (tmp_path / who / "code").mkdir(parents=True)
+        (tmp_path / who / "code" / "who").write_text(who * 400_000)
+        script = tmp_path / who / "create-instance.sh"
+        script.write_bytes(job.script + f"# by {who}\n".encode())
+        code = str(tmp_path / who / "code")
+        processes[who] = scene.type("submit", str(script), "--job", name, "--code", code)
+    said = {who: process.communicate(timeout=120)[0] for who, process in processes.items()}
+    [winner] = [who for who, process in processes.items() if process.returncode == 0]
+    [loser] = {"ada", "bob"} - {winner}
+    assert scene.inserts(job) == 1, said
+    assert f"# by {winner}".encode() in (scene.cloud.read(f"{name}/metadata/create-instance.sh") or b"")
+    with tarfile.open(fileobj=BytesIO(scene.cloud.read(f"{name}/my-code.tar") or b"")) as tar:
+        found = tar.extractfile("who")
+        assert found is not None
+        assert found.read().startswith(winner.encode()), said
+    assert (
+        "somebody else" in said[loser]
+        or "another create script" in said[loser]
+        or "is running" in said[loser]
+    )
 
 
 def test_a_namesake_is_no_attempt_of_a_preempted_job_and_a_stop_leaves_it(scene: Scene):

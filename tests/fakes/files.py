@@ -34,6 +34,17 @@ class MemoryFiles:
         self.uploads.append(name)
         moved(len(data))
 
+    def copy(self, held: HeldObject, name: str) -> None:
+        """As `Transfers.copy`."""
+        found = self._store.read(held.name, at_most=2**40)
+        if found is None or found.generation != held.generation:
+            raise UnansweredError(f"{held.name} changed while it was read")
+        self._store.write(name, found.data, generation=None)
+
+    def drop(self, held: HeldObject) -> None:
+        """As `Transfers.drop`."""
+        self._store.delete(held.name, generation=held.generation)
+
     def download(
         self, held: HeldObject, into: BinaryIO, *, start: int = 0, moved: Callable[[int], None] = unwatched
     ) -> None:

@@ -34,7 +34,7 @@ BUCKET = "projects/_/buckets/runs/objects/"
 PARTS = {
     "job": "a-job", "node": "a-job-1", "path": "deep/file", "attempt": "2", "generation": "7", "rule": "idle",
     "key": "k", "person": "p", "channel": "mail", "notice": "0" * 32, "machine": "g2", "function": "reap_vms",
-    "day": "2026-11-21", "entry": "e",
+    "day": "2026-11-21", "entry": "e", "digest": "0" * 64,
 }  # fmt: skip
 OBJECTS = {kind.__name__: f"users/{template.format(**PARTS)}" for kind, template in TEMPLATES.items()}
 
@@ -451,6 +451,7 @@ def test_a_function_writes_where_its_row_says(made, name):
         fits = any(_fits(pattern, named.removeprefix("users/")) for pattern in patterns)
         assert allows(expression, name=BUCKET + named) is fits, (kind, named)
     kept = {"CreateScript", "ResolvedScript", "ScriptFile", "JobFileName", "Code", "Output", "Heartbeat"}
+    kept |= {"StagedFile"}
     assert not any(allows(expression, name=BUCKET + OBJECTS[kind]) for kind in kept)
 
 

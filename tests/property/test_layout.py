@@ -1,6 +1,7 @@
 """The contract with the jobs: every object name, both ways."""
 
 from datetime import date
+from hashlib import sha256
 
 import pytest
 from hypothesis import given
@@ -27,6 +28,7 @@ FIELDS = {
     "key": st.text(st.characters(exclude_categories=["Cs"]), max_size=80).map(layout.quarantine_key),
     "person": st.text(st.characters(exclude_categories=["Cs"]), max_size=80).map(layout.person_key),
     "channel": st.sampled_from(["email", "hook"]),
+    "digest": st.binary(max_size=8).map(lambda data: sha256(data).hexdigest()),
     "notice": st.text(max_size=20).map(layout.notice_key),
     "machine": st.sampled_from(["g2-standard-8", "custom-4-8192", "n2-custom-4-65536-ext"]),
     "function": st.sampled_from(["recover_spot", "reap_vms"]),

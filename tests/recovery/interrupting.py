@@ -5,7 +5,7 @@ from typing import Any
 
 from spotwarden.ports import UnansweredError
 
-CHANGES = {"write", "delete", "launch", "start", "stop", "publish", "upload"}
+CHANGES = {"write", "delete", "launch", "start", "stop", "publish", "upload", "copy", "drop"}
 
 
 class KilledError(BaseException):

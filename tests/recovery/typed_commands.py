@@ -105,7 +105,8 @@ class Typed(World):
         )
 
     def _open(self) -> AtShell:
-        ports, files = self.cloud.ports(), MemoryFiles(self.cloud.store)
+        ports = self.cloud.ports()
+        files: MemoryFiles | Door = MemoryFiles(self.cloud.store)
         if (interruption := self.interruption) is not None:
             ports = Cloud(
                 store=Door(ports.store, interruption),
@@ -114,6 +115,7 @@ class Typed(World):
                 metrics=ports.metrics,
                 mailer=ports.mailer,
             )
+            files = Door(MemoryFiles(self.cloud.store), interruption)
         policy = Policy(version="command", mode=Mode.ENFORCE)
         return AtShell(settings=self.settings, policy=policy, cloud=ports, shelf=files)
 

@@ -6,12 +6,12 @@ Here Google's own retries are on: what is written has no condition, so sending i
 import base64
 import io
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import google_crc32c
-from google.api_core.exceptions import NotFound
+from google.api_core.exceptions import NotFound, PreconditionFailed
 from google.cloud.storage.exceptions import DataCorruption, InvalidResponse
 
 from spotwarden.gcp.errors import is_unanswered, leaves_open, unanswered
@@ -59,6 +59,25 @@ class CloudFiles:
                 checksum="crc32c",
                 timeout=self._timeouts,
                 retry=self._retry,
+            )
+
+    def copy(self, held: HeldObject, name: str) -> None:
+        """As `Transfers.copy`: inside Cloud Storage, in more than one call where it is very large."""
+        source = self._objects.blob(held.name, generation=held.generation)
+        token = None
+        with _intact(held.name):
+            while True:
+                token, _, _ = self._objects.blob(name).rewrite(
+                    source, token=token, timeout=self._timeouts, retry=self._retry
+                )
+                if token is None:
+                    return
+
+    def drop(self, held: HeldObject) -> None:
+        """As `Transfers.drop`."""
+        with unanswered(), suppress(NotFound, PreconditionFailed):
+            self._objects.blob(held.name).delete(
+                if_generation_match=held.generation, timeout=self._timeouts, retry=self._retry
             )
 
     def download(

@@ -138,6 +138,10 @@ class Layout(msgspec.Struct, frozen=True, kw_only=True):
         """The prefix of what a job works on."""
         return f"{self.folder(job)}input/"
 
+    def staged(self, job: str) -> str:
+        """The prefix of what launches of a job have sent and not put in place."""
+        return f"{self.folder(job)}staged/"
+
     def metrics(self, job: str) -> str:
         """The prefix of what a job's heartbeats have said, all nodes and attempts."""
         return f"{self.folder(job)}metadata/metrics/"

@@ -15,6 +15,13 @@ class Code(ObjectName, frozen=True, kw_only=True, tag=True):
     job: str
 
 
+class StagedFile(ObjectName, frozen=True, kw_only=True, tag=True):
+    """A file of a launch that is not on record yet, or whose files are being put in place."""
+
+    job: str
+    digest: str
+
+
 class Output(ObjectName, frozen=True, kw_only=True, tag=True):
     """Something the job produced; the newest one counts as progress."""
 

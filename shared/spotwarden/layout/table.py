@@ -30,6 +30,7 @@ from spotwarden.layout.object_names import (
     ResolvedScript,
     RunRecord,
     ScriptFile,
+    StagedFile,
     StatusCode,
     SweepRecord,
     SweepTurn,
@@ -50,6 +51,7 @@ LABEL = "[a-z](?:[-a-z0-9]{0,61}[a-z0-9])?"
 
 TEMPLATES: Mapping[type[ObjectName], str] = {
     Code: "{job}/my-code.tar",
+    StagedFile: "{job}/staged/{digest}",
     Output: "{job}/output/{path}",
     CreateScript: "{job}/metadata/create-instance.sh",
     ResolvedScript: "{job}/metadata/create-instance.resolved.sh",
@@ -94,6 +96,7 @@ FIELDS: Mapping[str, tuple[str, str]] = {
     "key": ("[A-Za-z0-9._~%-]+", "a percent-encoded name"),
     "person": ("[A-Za-z0-9._~%-]+", "a percent-encoded address"),
     "channel": ("[a-z][a-z0-9_]*", "a channel's name"),
+    "digest": ("[0-9a-f]{64}", "a SHA-256, 64 hexadecimal digits"),
     "notice": ("[0-9a-f]{32}", "a notice's key, 32 hexadecimal digits"),
     "machine": ("[a-z][a-z0-9-]*", "a machine type's name"),
     "function": ("[a-z][a-z0-9_]*", "a function's name"),

@@ -87,6 +87,8 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     saw it. `machine` is the key of what is remembered of places. `forbidden_since` is when the first of its
     newest tries was asked that were all refused for want of a right. `removed` are those of its instances
     that somebody has removed on purpose, by node: a gang goes on without them, any other job is closed.
+    `staged` is the digest of the list of the files that its command has sent: "" once all of them are in
+    place, and nothing is asked of Compute Engine before.
     """
 
     job: str
@@ -113,6 +115,7 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     machine: str = ""
     forbidden_since: Moment | None = None
     removed: Mapping[str, Removal] = {}
+    staged: str = ""
 
     @property
     def wanted(self) -> dict[str, str]:

@@ -93,6 +93,16 @@ class Transfers(Protocol):
             UnansweredError: no answer, or it arrived damaged. Asking again is safe.
         """
 
+    def copy(self, held: HeldObject, name: str) -> None:
+        """Make this object what that generation is, whatever was there; nothing is transferred.
+
+        Raises:
+            UnansweredError: no answer, or the generation is there no more. Asking again is safe.
+        """
+
+    def drop(self, held: HeldObject) -> None:
+        """Delete this generation; one that is gone is no failure."""
+
     def download(
         self, held: HeldObject, into: BinaryIO, *, start: int = 0, moved: Callable[[int], None] = unwatched
     ) -> None:

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from msgspec.structs import replace
 
 from spotwarden.model.action import Change, DropObject, KeepWatch, Step, Tell, Wait, WriteAttempt
-from spotwarden.model.attempt import CLOSED, Attempt, AttemptState
+from spotwarden.model.attempt import CLOSED, Attempt, AttemptState, Recorded
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.tick import Tick
 from spotwarden.model.watch import Watch
@@ -72,6 +72,29 @@ def reopen(facts: JobFacts, status: tuple[str, int] | None, reason: str, now: da
         )
     name, generation = status
     yield DropObject(reason=reason, job=facts.job, name=name, generation=generation)
+
+
+def unplaced(facts: JobFacts, newest: Recorded, tick: Tick) -> Step:
+    """What a sweep does about an attempt whose files are not all in place: only its command can do that.
+
+    Nothing is launched from what may be of two launches by halves.
+    """
+    attempt = newest.attempt
+    until = max(attempt.updated + RECORDED_WITHIN, attempt.lease.until if attempt.lease else attempt.updated)
+    if tick.now < until:
+        return Wait(reason=f"the files of attempt {attempt.number} are being put in place", soon=False)
+    why = (
+        f"the launch of attempt {attempt.number} was interrupted before its files were in place; nothing was"
+        " launched. The same command again, with --again, launches it"
+    )
+    over = replace(
+        attempt, state=follow(attempt.state, AttemptEvent.STOP), reason=why, lease=None, updated=tick.now
+    )
+    notice = notices.closed(facts, over, why, AttemptState.STOPPED, tick)
+    notice = replace(notice, id=f"interrupted/{facts.job}/{attempt.number}")
+    if notice.id not in facts.told:
+        return Tell(reason=why, notice=notice)
+    return WriteAttempt(reason=why, record=over, generation=newest.generation)
 
 
 def unrecorded(facts: JobFacts, tick: Tick) -> Step | None:

@@ -16,6 +16,7 @@ from spotwarden.model.limits import RecoveryLimits
 from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
 from spotwarden.recovery import asking, finishing
+from spotwarden.recovery.begun import unplaced
 from spotwarden.recovery.bounds import time_left
 from spotwarden.recovery.choosing import held_zones
 from spotwarden.recovery.clearing import clear_the_way, in_the_way
@@ -38,6 +39,8 @@ def lease(limits: RecoveryLimits, tick: Tick) -> Lease:
 def carry_on(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> Step:
     """The next step of an attempt that is under way."""
     attempt = newest.attempt
+    if attempt.staged:
+        return unplaced(facts, newest, tick)
     if attempt.state is AttemptState.PLACING:
         if attempt.tries[-1].operation or facts.operation:
             return _created(facts, newest, policy, tick)

@@ -74,8 +74,9 @@ def overtaken(first: JobFacts, now: JobFacts) -> str:
     newest = now.ledger[-1].attempt if now.ledger else None
     how = f"attempt {newest.number} is {newest.state.value}" if newest else "its records are gone"
     return (
-        f"{now.job} was launched or stopped by somebody else while this command stored its files: {how}."
-        f" Nothing was launched here; what is stored may be of both (`spotwarden show {now.job}`)"
+        f"{now.job} was launched or stopped by somebody else while this command sent its files: {how}."
+        f" Nothing was launched here, and nothing that it has stored was replaced"
+        f" (`spotwarden show {now.job}`)"
     )
 
 
@@ -91,6 +92,20 @@ def another_script(facts: JobFacts, launch: Launch) -> str:
     )
 
 
+def unplaced(facts: JobFacts) -> Attempt | None:
+    """The newest attempt, if it ended before its command had put its files in place; None where none did.
+
+    What the job has stored may then be of two launches, by halves. A stop after it does not change that.
+    """
+    for recorded in reversed(facts.ledger):
+        attempt = recorded.attempt
+        if attempt.staged:
+            return attempt
+        if attempt.script is not None or attempt.tries or attempt.instances:
+            return None
+    return None
+
+
 def let_go(facts: JobFacts, tick: Tick) -> WriteAttempt | None:
     """Give the attempt's lease back, so that the next sweep goes on at once; None where it is not ours."""
     newest = facts.ledger[-1] if facts.ledger else None
@@ -101,8 +116,10 @@ def let_go(facts: JobFacts, tick: Tick) -> WriteAttempt | None:
     return WriteAttempt(reason="its launch was interrupted", record=free, generation=newest.generation)
 
 
-def claim(facts: JobFacts, launch: Launch, owner: str, limits: RecoveryLimits, tick: Tick) -> WriteAttempt:
-    """Create the record of the attempt that the developer asks for."""
+def claim(
+    facts: JobFacts, launch: Launch, owner: str, limits: RecoveryLimits, tick: Tick, *, staged: str = ""
+) -> WriteAttempt:
+    """Create the record of the attempt that the developer asks for; `staged` names what it brings."""
     number = facts.ledger[-1].attempt.number + 1 if facts.ledger else 1
     record = Attempt(
         job=facts.job,
@@ -114,5 +131,6 @@ def claim(facts: JobFacts, launch: Launch, owner: str, limits: RecoveryLimits, t
         lease=lease(limits, tick),
         script=launch.script,
         owner=owner,
+        staged=staged,
     )
     return WriteAttempt(reason=record.reason, record=record, generation=0, after=facts.head)

@@ -11,7 +11,7 @@ import msgspec
 
 from spotwarden import clock
 from spotwarden.cli.bars import amount
-from spotwarden.cli.context import Context, default_owner, new_tick, open_context
+from spotwarden.cli.context import Context, default_owner, open_context
 from spotwarden.cli.interrupted import so_far
 from spotwarden.cli.launching.asked import LaunchRequest
 from spotwarden.cli.launching.beside import refuse_beside
@@ -21,11 +21,11 @@ from spotwarden.cli.launching.options import asked_of, with_options
 from spotwarden.cli.launching.package import has_requirements
 from spotwarden.cli.launching.reading import read_script
 from spotwarden.cli.launching.sending import send_input
+from spotwarden.cli.launching.staging import Staging, staging
 from spotwarden.cli.launching.starting import start, told
 from spotwarden.cli.launching.storing import look, store, store_code, storing
 from spotwarden.cli.launching.writing import SCRIPT, files_of, image_of, script_of, setup_of
 from spotwarden.layout import JobFileName, ObjectName, RunRecord
-from spotwarden.model.action import DropObject
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.run import RunRequest
 from spotwarden.notify.templates.text import count
@@ -155,37 +155,38 @@ def _launch(
         raise click.ClickException(problem)
     refuse_beside(context, first)
     storing(asked.job)
-    _send_inputs(context, asked)
-    if asked.code is not None:
-        inputs = [given.local for given in asked.inputs if given.local is not None]
-        code, size = store_code(context, asked.job, asked.code, inputs)
-        record = msgspec.structs.replace(record, code=code, code_bytes=size)
-    more: dict[ObjectName, bytes] = {
-        RunRecord(job=asked.job): msgspec.json.format(msgspec.json.encode(record))
-    }
-    if limits:
-        more[JobFileName(job=asked.job)] = limits.encode()
-    store(context, first, package, more)
-    launched: JobFacts = start(context, first, package.launch, record.by)
+    with staging(context, first) as stage:
+        more = _send_own(context, asked, stage, record)
+        if limits:
+            more[JobFileName(job=asked.job)] = limits.encode()
+        store(stage, context.settings.layout, asked.job, package, more)
+        staged = stage.finish()
+    launched: JobFacts = start(context, first, package.launch, record.by, staged)
     return told(launched.ledger[-1].attempt)
 
 
-def _send_inputs(context: Context, asked: LaunchRequest) -> None:
-    """Make the bucket hold what this machine's files are now, and nothing that is no longer among them."""
-    executor = context.executor(new_tick("run"))
+def _send_own(
+    context: Context, asked: LaunchRequest, stage: Staging, record: RunRequest
+) -> dict[ObjectName, bytes]:
+    """Send inputs and code; gives how the job was asked for, with the code that it has."""
+    _send_inputs(context, asked, stage)
+    if asked.code is not None:
+        inputs = [given.local for given in asked.inputs if given.local is not None]
+        code, size = store_code(stage, context.settings.layout, asked.job, asked.code, inputs)
+        record = msgspec.structs.replace(record, code=code, code_bytes=size)
+    return {RunRecord(job=asked.job): msgspec.json.format(msgspec.json.encode(record))}
+
+
+def _send_inputs(context: Context, asked: LaunchRequest, stage: Staging) -> None:
+    """Send what this machine's files are now; what is no longer among them goes with the launch."""
     for given in asked.inputs:
         if given.local is None:
             continue
-        done = send_input(context.files(), asked.job, given, context.settings.layout)
+        done = send_input(stage, asked.job, given, context.settings.layout)
         unchanged = f", {done.files - done.sent} unchanged" if done.sent < done.files else ""
         gone = f", {len(done.stale)} gone" if done.stale else ""
         sent = f"{done.sent} sent ({amount(done.size)})" if done.sent else "none sent"
         click.echo(f"input {given.name}: {count(done.files, 'file')}, {sent}{unchanged}{gone}", err=True)
-        for held in done.stale:
-            action = DropObject(
-                reason="no longer an input", job=asked.job, name=held.name, generation=held.generation
-            )
-            executor.apply(action)
 
 
 def _follow(context: Context, job: str, *, since: datetime | None) -> None:

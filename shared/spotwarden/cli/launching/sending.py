@@ -1,24 +1,21 @@
-"""Files of this machine → the bucket: only what is not there yet, several at a time."""
+"""Files of this machine → what a launch brings: only what the job has not got yet."""
 
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import click
 import msgspec
 
-from spotwarden.cli.bars import amount, bar
+from spotwarden.cli.bars import amount
 from spotwarden.cli.launching.inputs import LaunchInput, name_of
 from spotwarden.cli.launching.package import Packed
+from spotwarden.cli.launching.staging import Staging
 from spotwarden.layout import Layout
-from spotwarden.ports import HeldObject, Transfers
-
-AT_ONCE = 8
-"""Files on their way at a time; each holds one piece of `gcp.transfers` in memory."""
+from spotwarden.ports import HeldObject
 
 
 class Synced(msgspec.Struct, frozen=True, kw_only=True):
-    """What it came to: files in all, those that were sent with their bytes, objects that no file has now."""
+    """What it came to: files in all, those that differ with their bytes, objects that no file has now."""
 
     files: int
     sent: int
@@ -26,37 +23,25 @@ class Synced(msgspec.Struct, frozen=True, kw_only=True):
     stale: tuple[HeldObject, ...]
 
 
-def send_code(files: Transfers, packed: Packed, name: str) -> str:
-    """Store the tarball, unless its very bytes are there; gives its checksum as the bucket has it."""
-    held = _held(files, name)
-    if held is not None and files.same(packed.tarball, held):
+def send_code(stage: Staging, packed: Packed, name: str) -> str:
+    """Send the tarball, unless the job has its very bytes; gives its checksum as the bucket has it."""
+    held = stage.held(name).get(name)
+    if not stage.add({name: packed.tarball}, {name: held} if held else {}, "sending code").names and held:
         click.echo(f"code: unchanged, {amount(held.size)} not sent again", err=True)
-        return held.crc32c
-    with bar("sending code", packed.tarball.stat().st_size) as moved:
-        files.upload(packed.tarball, name, moved=moved)
-    held = _held(files, name)
-    return held.crc32c if held else ""
+    return stage.checksum(name, held)
 
 
-def _held(files: Transfers, name: str) -> HeldObject | None:
-    return next((held for held in files.held(name) if held.name == name), None)
-
-
-def send_input(files: Transfers, job: str, launch_input: LaunchInput, layout: Layout) -> Synced:
+def send_input(stage: Staging, job: str, launch_input: LaunchInput, layout: Layout) -> Synced:
     """Make the objects of a local input what the file or folder is now: what changed is sent."""
     wanted = _wanted(job, launch_input, layout)
-    held = {there.name: there for there in files.held(name_of(job, launch_input, "", layout))}
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        names = list(wanted)
-        same = pool.map(lambda name: name in held and files.same(wanted[name], held[name]), names)
-        changed = [name for name, is_same in zip(names, same, strict=True) if not is_same]
-    size = sum(wanted[name].stat().st_size for name in changed)
-    if changed:
-        _upload(files, {name: wanted[name] for name in changed}, f"sending {launch_input.name}", size)
     below = name_of(job, launch_input, "", layout)
+    held = stage.held(below)
+    sent = stage.add(wanted, held, f"sending {launch_input.name}")
     ours = [there for name, there in held.items() if name == below or name.startswith(f"{below}/")]
     stale = tuple(there for there in ours if there.name not in wanted)
-    return Synced(files=len(wanted), sent=len(changed), size=size, stale=stale)
+    for there in stale:
+        stage.outdate(there)
+    return Synced(files=len(wanted), sent=len(sent.names), size=sent.size, stale=stale)
 
 
 def _wanted(job: str, launch_input: LaunchInput, layout: Layout) -> Mapping[str, Path]:
@@ -68,16 +53,3 @@ def _wanted(job: str, launch_input: LaunchInput, layout: Layout) -> Mapping[str,
         return {name_of(job, launch_input, "", layout): local}
     found = (path for path in sorted(local.rglob("*")) if path.is_file())
     return {name_of(job, launch_input, path.relative_to(local).as_posix(), layout): path for path in found}
-
-
-def _upload(files: Transfers, wanted: Mapping[str, Path], label: str, size: int) -> None:
-    """Send them all; the first failure ends it, and what has arrived need not be sent again."""
-    with bar(label, size) as moved:
-        pool = ThreadPoolExecutor(AT_ONCE)
-        waiting = [pool.submit(files.upload, file, name, moved=moved) for name, file in wanted.items()]
-        try:
-            for transfer in waiting:
-                transfer.result()
-        finally:
-            # Nothing is waited for: all are done, or the bar cuts short those that still run.
-            pool.shutdown(wait=False, cancel_futures=True)

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from spotwarden.cli.context import Context, new_tick
 from spotwarden.cli.interrupted import so_far
+from spotwarden.cli.launching.in_place import overtaken, put_in_place
 from spotwarden.cli.launching.storing import look
 from spotwarden.create_script.request.cache import with_places
 from spotwarden.engine.advance import advance
@@ -46,12 +47,14 @@ class Starting(NamedTuple):
     launch: Launch
     owner: str
     tick: Tick
+    staged: str
 
 
-def start(context: Context, first: JobFacts, launch: Launch, owner: str) -> JobFacts:
+def start(context: Context, first: JobFacts, launch: Launch, owner: str, staged: str) -> JobFacts:
     """Claim the attempt, or carry on with one that was claimed, and take it as far as an instance.
 
-    `first` is the job as it was before anything was stored: whoever launches or stops it since is first.
+    `first` is the job as it was before anything was sent: whoever launches or stops it since is first.
+    `staged` names what was sent, which is put in place once the attempt is ours.
     """
     tick = new_tick("submit")
     executor = context.executor(tick)
@@ -59,16 +62,32 @@ def start(context: Context, first: JobFacts, launch: Launch, owner: str) -> JobF
     if problem := submission.overtaken(first, facts):
         raise click.ClickException(problem)
     launch = _as_stored(launch, facts)
+    number = first.ledger[-1].attempt.number if submission.in_flight(first) else _next(facts)
     with _letting_go(context, executor, facts.job, tick):
         if not submission.in_flight(first):
-            _record(Starting(context, executor, launch, owner, tick), facts)
-            facts = look(context, facts.job)
-        number = facts.ledger[-1].attempt.number
+            _record(Starting(context, executor, launch, owner, tick, staged), facts)
+        facts = _in_place(context, executor, facts.job, number, tick)
         so_far(
             f"attempt {number} of {facts.job} is on record; each minute's tick goes on with it. "
             f"`spotwarden show {facts.job}` tells how it stands, `spotwarden stop {facts.job}` ends it"
         )
-        return _carry_on(context, executor, facts, launch, tick)
+        return _carry_on(Starting(context, executor, launch, owner, tick, staged), facts, number)
+
+
+def _in_place(context: Context, executor: Executor, job: str, number: int, tick: Tick) -> JobFacts:
+    """The job once the files of this attempt are where its VMs look for them."""
+    facts = look(context, job)
+    newest = facts.ledger[-1].attempt
+    if newest.number != number:
+        raise overtaken(replace(newest, number=number), newest)
+    if not newest.staged:
+        return facts
+    so_far(
+        f"attempt {number} of {job} is on record, its files are not all in place, and nothing was launched; "
+        "the same command again goes on, and without it the job counts as stopped ten minutes later"
+    )
+    put_in_place(context, executor, facts, tick)
+    return look(context, job)
 
 
 def _next(facts: JobFacts) -> int:
@@ -81,7 +100,7 @@ def _record(starting: Starting, facts: JobFacts) -> None:
     Whatever is interrupted after the first of these is found by the next tick (`recovery/begun.py`).
     """
     so_far(
-        f"all of {facts.job} is stored, and nothing is known to be launched; the same command again goes on, "
+        f"all of {facts.job} is sent, and nothing is known to be launched; the same command again goes on, "
         f"and `spotwarden show {facts.job}` tells how it stands"
     )
     number = _next(facts)
@@ -93,19 +112,19 @@ def _record(starting: Starting, facts: JobFacts) -> None:
         if _next(facts) != number:
             break
     raise click.ClickException(
-        f"{facts.job} was launched or stopped by somebody else at the same moment; "
-        f"`spotwarden show {facts.job}` tells how it stands"
+        f"{facts.job} was launched or stopped by somebody else at the same moment. Nothing was launched "
+        f"here, and nothing that it has stored was replaced; `spotwarden show {facts.job}` tells more"
     )
 
 
 def _recording(starting: Starting, facts: JobFacts) -> Iterator[Outcome]:
     """The outcomes, up to the first that was lost."""
-    context, executor, launch, owner, tick = starting
+    context, executor, launch, owner, tick, staged = starting
     stored = None
     if facts.status_code is not None:
         stored = context.cloud.store.read(name := context.settings.layout.build(StatusCode(job=facts.job)))
     status = (name, stored.generation) if stored else None
-    claim = submission.claim(facts, launch, owner, context.policy.recovery, tick)
+    claim = submission.claim(facts, launch, owner, context.policy.recovery, tick, staged=staged)
     for step in (begin(facts, owner), *reopen(facts, status, "launched again", tick.now), claim):
         outcome = executor.apply(step)
         if isinstance(outcome, Unanswered):
@@ -115,7 +134,8 @@ def _recording(starting: Starting, facts: JobFacts) -> Iterator[Outcome]:
             return
 
 
-def _carry_on(context: Context, executor: Executor, known: JobFacts, launch: Launch, tick: Tick) -> JobFacts:
+def _carry_on(starting: Starting, known: JobFacts, number: int) -> JobFacts:
+    context, executor, launch, _, tick, _ = starting
     decide = partial(next_step, policy=context.policy, tick=tick)
     places = PlaceMemory(context.cloud, context.settings.layout, context.policy, tick)
     told, until, pause = "", time.monotonic() + TIMEOUT_SECONDS, FIRST_LOOK_SECONDS
@@ -126,6 +146,8 @@ def _carry_on(context: Context, executor: Executor, known: JobFacts, launch: Lau
         # Each write of a step names the generation that was read here, so one look a turn is enough.
         known = look(context, job)
         newest = told_ledger([recorded.attempt for recorded in known.ledger])[-1]
+        if newest.number != number:
+            raise overtaken(replace(newest, number=number), newest)
         if newest.state is AttemptState.RUNNING or (newest.state is AttemptState.ENDED and newest.instances):
             return known
         _stop_if_over(newest)

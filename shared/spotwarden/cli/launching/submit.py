@@ -8,6 +8,7 @@ from spotwarden.cli.context import default_owner, open_context
 from spotwarden.cli.interrupted import so_far
 from spotwarden.cli.launching.beside import refuse_beside
 from spotwarden.cli.launching.reading import read_script
+from spotwarden.cli.launching.staging import staging
 from spotwarden.cli.launching.starting import start, told
 from spotwarden.cli.launching.storing import look, store, store_code, storing
 from spotwarden.recovery import submission
@@ -44,9 +45,12 @@ def submit(script: Path, job: str, code: Path | None, owner: str, *, again: bool
         raise click.ClickException(problem)
     refuse_beside(context, facts)
     storing(facts.job)
-    if code:
-        store_code(context, facts.job, code)
-    store(context, facts, package, {})
-    launched = start(context, facts, package.launch, owner)
+    layout = context.settings.layout
+    with staging(context, facts) as stage:
+        if code:
+            store_code(stage, layout, facts.job, code)
+        store(stage, layout, facts.job, package, {})
+        staged = stage.finish()
+    launched = start(context, facts, package.launch, owner, staged)
     so_far("")
     click.echo(told(launched.ledger[-1].attempt))

@@ -23,7 +23,7 @@ def end(
 ) -> AnswerVerdict:
     """What stopping the job, or deleting its VMs, would do; nothing where it is over and nothing runs."""
     facts = offer_facts.job
-    if facts is None or not (facts.ledger or facts.instances or facts.script):
+    if facts is None or not (facts.ledger or facts.instances or facts.script or facts.watched):
         job = offer_facts.offer.job
         says = "No launch of this job is on record, and no VM carries its label."
         return barred(

@@ -21,6 +21,7 @@ from spotwarden.recovery.begun import begin, reopen
 from spotwarden.recovery.bounds import SHORTEST_RUN, time_left
 from spotwarden.recovery.chain import told
 from spotwarden.recovery.fates import GOING, KEPT, alive
+from spotwarden.recovery.submission import unplaced
 
 
 def restart(offer_facts: OfferFacts, policy: Policy, now: datetime) -> AnswerVerdict:
@@ -104,6 +105,12 @@ def _never(
         return barred(title, says, instead="Answer the newest message, or:", command=again)
     if facts.script is None:
         return barred(title, "It has no stored create script.", instead="Launch it once more:", command=again)
+    if (cut := unplaced(facts)) is not None:
+        says = (
+            f"Attempt {cut.number} was interrupted before its files were in place: what the job has stored"
+            " may be of two launches."
+        )
+        return barred(title, says, instead="Launch it once more, with all its files:", command=again)
     left = time_left(facts, now)
     if left is not None and left < SHORTEST_RUN:
         says = "The runtime or the budget that its job.toml gives it is used up."
