@@ -1,6 +1,7 @@
 """How the adapter reads the list of a fleet, page by page, and what it makes of an odd answer."""
 
 import sys
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -216,3 +217,20 @@ def test_moments_are_utc(google: Scripted, compute: ComputeEngine):
     found = read(google, compute)
     assert str(found.created) == "2026-01-05 09:00:00+00:00"
     assert str(found.started) == "2026-01-05 09:00:07+00:00"
+
+
+@pytest.mark.parametrize(
+    ("fields", "ends"),
+    [
+        (
+            {"resourceStatus": {"scheduling": {"terminationTimestamp": "2026-01-05T13:00:00.000-08:00"}}},
+            datetime(2026, 1, 5, 21, tzinfo=UTC),
+        ),
+        ({"resourceStatus": {"scheduling": {}}}, None),
+        ({}, None),
+    ],
+    ids=["a run time", "none", "nothing said"],
+)
+def test_when_compute_engine_ends_a_vm_is_read(google: Scripted, compute: ComputeEngine, fields, ends):
+    """By its run time, in UTC; None where it has no bound."""
+    assert read(google, compute, **fields).ends == ends

@@ -17,7 +17,7 @@ from spotwarden.model.fleet import Fleet, Machine
 FIELDS = (
     "instances(id,name,status,creationTimestamp,lastStartTimestamp,machineType,"
     "guestAccelerators(acceleratorType,acceleratorCount),scheduling(provisioningModel,preemptible),disks/type,labels,"
-    "metadata/items/key)"
+    "metadata/items/key,resourceStatus/scheduling/terminationTimestamp)"
 )
 
 
@@ -62,6 +62,18 @@ class FleetScheduling(msgspec.Struct, frozen=True, gc=False, rename="camel"):
         return "SPOT" if self.preemptible else self.provisioning_model or "STANDARD"
 
 
+class WireEnd(msgspec.Struct, frozen=True, gc=False, rename="camel"):
+    """When Compute Engine will end it, by `maxRunDuration` or `terminationTime`."""
+
+    termination_timestamp: datetime | None = None
+
+
+class WireStatus(msgspec.Struct, frozen=True, gc=False):
+    """What Compute Engine makes of what it was asked for."""
+
+    scheduling: WireEnd = WireEnd()
+
+
 class WireMachine(msgspec.Struct, frozen=True, rename="camel"):
     """A VM. Everything but its id and name may be absent."""
 
@@ -76,6 +88,7 @@ class WireMachine(msgspec.Struct, frozen=True, rename="camel"):
     disks: Sequence[WireDisk] = ()
     labels: dict[str, str] = {}
     metadata: WireMetadata = WireMetadata()
+    resource_status: WireStatus = WireStatus()
 
 
 class FleetReader(WireListed, frozen=True, rename="camel"):
@@ -133,6 +146,7 @@ class GatheredFleet:
             local_ssds=sum(disk.type == LOCAL_SSD for disk in item.disks),
             labels=self._same(item.labels),
             manager=self._word(manager_of(item.labels, [data.key for data in item.metadata.items])),
+            ends=utc(item.resource_status.scheduling.termination_timestamp),
         )
 
     def _word(self, text: str) -> str:

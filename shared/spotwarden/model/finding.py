@@ -7,6 +7,7 @@ from enum import Enum
 import msgspec
 
 from spotwarden.model.governance import Limits
+from spotwarden.model.moment import Moment
 
 
 class Reading(Enum):
@@ -19,7 +20,8 @@ class Reading(Enum):
 class Target(msgspec.Struct, frozen=True, kw_only=True):
     """A VM that the remedy is for. A stop discards the data on its `local_ssds`.
 
-    Nothing is done to one that has a `manager`, who would make it anew.
+    Nothing is done to one that has a `manager`, who would make it anew. `ends` is when Compute Engine ends it
+    whatever we do: it takes no other run time for a VM that runs (Google: "instances.setScheduling").
     """
 
     id: str
@@ -27,6 +29,7 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
     zone: str
     local_ssds: int = 0
     manager: str = ""
+    ends: Moment | None = None
 
 
 class Subject(msgspec.Struct, frozen=True, kw_only=True):

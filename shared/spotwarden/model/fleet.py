@@ -20,7 +20,8 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
 
     `provisioning` is Compute Engine's provisioning model (`STANDARD`, `SPOT`, …); `started` is when it last
     began to run. `local_ssds` counts its local SSDs, whose data does not outlive a stop. `manager` is the
-    Google service, or the managed instance group, that has made it and makes it anew; "" for nobody.
+    Google service, or the managed instance group, that has made it and makes it anew; "" for nobody. `ends`
+    is when Compute Engine will end it by the run time that it was launched with; None for no bound.
     """
 
     id: str
@@ -36,6 +37,7 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
     local_ssds: int = 0
     labels: Mapping[str, str] = {}
     manager: str = ""
+    ends: datetime | None = None
 
     @property
     def job(self) -> str:

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from spotwarden.governance.caps.facts import JobAttempts
 from spotwarden.governance.caps.jobs import extendable
 from spotwarden.model.attempt import AttemptState
+from spotwarden.model.finding import Target
 from spotwarden.model.governance import InstanceCap, JobCap, Scope
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.policy import Team
@@ -294,6 +295,28 @@ def test_what_a_person_may_grant(more, limits, own, refused):
     answer = extendable(extended(0.0), more, limits, file)
     assert refused in answer
     assert bool(answer) is bool(refused)
+
+
+@pytest.mark.parametrize(("left", "helps"), [(1.5, False), (5.4, False), (5.5, True), (None, True)])
+def test_a_run_time_that_compute_engine_ends_is_not_said_to_be_extendable(left, helps):
+    """Due in 1.5 h, an extension is 4 h: a VM that ends before those are over cannot have them."""
+    ends = None if left is None else NOW + left * HOUR
+    finding = found(facts(vm(up=8.5 * HOUR, ends=ends)), TEN)
+    assert ("spotwarden extend test-vm --by 4h" in finding.todo) is helps
+    assert ("Compute Engine ends it at" in finding.todo) is not helps
+    assert ("raise max_runtime" in finding.todo) is not helps
+
+
+@pytest.mark.parametrize(("left", "refused"), [(1.5, True), (3.4, True), (3.5, False), (None, False)])
+def test_nobody_is_granted_what_compute_engine_would_not_give(left, refused):
+    """Two hours more than the 1.5 that are left: a VM that runs takes no other maxRunDuration."""
+    target = Target(id="11", name="test-vm", zone="z", ends=None if left is None else NOW + left * HOUR)
+    case = replace(extended(0.0), due=NOW + 1.5 * HOUR)
+    case = replace(case, subject=replace(case.subject, targets=(target,)))
+    limits = JobCap(max_runtime=10 * HOUR, longest=20 * HOUR)
+    answer = extendable(case, 2.0, limits, JobFile())
+    assert bool(answer) is refused
+    assert ("maxRunDuration" in answer and "spotwarden restart test-vm" in answer) is refused
 
 
 def test_what_was_granted_before_counts():

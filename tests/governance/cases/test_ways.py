@@ -1,8 +1,9 @@
 """How a notice about a case can be answered: only what makes sense is offered."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
+from msgspec.structs import replace
 
 from spotwarden.governance.cases import notices
 from spotwarden.model.case import Case, CaseState
@@ -38,6 +39,17 @@ def test_a_warning_offers_what_prevents_or_hastens_what_will_happen(rule, remedy
     finding = Finding(rule=rule, subject=VM, reason="why", limits=Limits(remedy=remedy))
     said = notices.warning(case(rule, VM, remedy), finding, POLICY, TICK, hindered="", due=NOW, latest=None)
     assert said.ways == ways
+
+
+@pytest.mark.parametrize(("hours", "offered"), [(3, False), (4, True), (None, True)])
+def test_more_time_is_offered_only_where_compute_engine_gives_it(hours, offered):
+    """A VM that ends by the run time that it was launched with is not kept by an extension of 4 h."""
+    ends = None if hours is None else NOW + timedelta(hours=hours)
+    subject = replace(VM, targets=(replace(VM.targets[0], ends=ends),))
+    finding = Finding(rule="job_cap", subject=subject, reason="why", limits=Limits(remedy=Remedy.STOP))
+    capped = replace(case("job_cap", subject, Remedy.STOP), due=NOW)
+    said = notices.warning(capped, finding, POLICY, TICK, hindered="", due=NOW, latest=None)
+    assert (Way.EXTEND in said.ways) is offered
 
 
 def test_nobody_can_stop_what_is_no_jobs_by_a_link():

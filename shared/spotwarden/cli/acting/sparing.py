@@ -110,6 +110,7 @@ def extend(job: str, *, span: timedelta, why: str) -> None:
         raise click.ClickException(f"{job}: {plain(longer.why)}")
     change_job_file(word.context, word.tick, job, by=word.by, max_runtime=written(longer))
     click.echo(f"{job} may be up for {written(longer)} over all attempts: max_runtime in its job.toml")
+    click.echo("a VM of it that runs keeps the run time that it was launched with (maxRunDuration)", err=True)
 
 
 def _open(command: str, name: str) -> CaseCommand:

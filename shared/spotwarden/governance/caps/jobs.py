@@ -11,6 +11,7 @@ from spotwarden.governance.caps.facts import CapFacts, JobAttempts
 from spotwarden.governance.caps.findings import judged, misdated, spare, targets, unknown, unread, up_since
 from spotwarden.governance.caps.job_measures import JobAccount, is_limited, least, longest, measures
 from spotwarden.governance.caps.measures import LimitUse, hours, in_words, long, told_from
+from spotwarden.governance.fixed_end import fixed_end, go_on, why_not
 from spotwarden.model.brief import Brief
 from spotwarden.model.case import Case
 from spotwarden.model.finding import Finding, Reading, Subject
@@ -50,7 +51,16 @@ def of_job(job: str, machines: Sequence[Machine], facts: CapFacts, brief: Brief)
     found = judged(plain, measures(account), account.limits.warn, brief, f"job {job}")
     if records.ended and not (found and found.ripe):
         return None
-    return spare(found and _of_this_run(found, machines, brief), machines, records, brief)
+    return spare(found and _honest(_of_this_run(found, machines, brief), brief), machines, records, brief)
+
+
+def _honest(found: Finding, brief: Brief) -> Finding:
+    """The finding without the advice to extend, where Compute Engine ends a VM before that would help."""
+    ends = fixed_end(found.subject.targets, found.due, brief.policy.notify.extend)
+    if ends is None:
+        return found
+    todo = f"save what it has done: {why_not(ends)}; {go_on(found.subject.job)}"
+    return replace(found, todo=todo)
 
 
 def _of_this_run(found: Finding, machines: Sequence[Machine], brief: Brief) -> Finding:
@@ -97,6 +107,8 @@ def extendable(case: Case, more: float, limits: JobCap, file: JobFile) -> str:
     """Why a person cannot grant a job so many hours more; "" where they can."""
     if more <= 0:
         return "what is granted is more than nothing"
+    if (ends := fixed_end(case.subject.targets, case.due, timedelta(hours=more))) is not None:
+        return f"{why_not(ends)}; {go_on(case.subject.job)}"
     bound, most = least(file.max_runtime, limits.max_runtime), longest(limits)
     if bound is not None and most is not None and hours(bound) + case.extended + more > hours(most):
         room = max(0.0, hours(most) - hours(bound) - case.extended)

@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from hashlib import sha256
 
+from spotwarden.governance.fixed_end import fixed_end
 from spotwarden.model.case import Case, Remediation
 from spotwarden.model.finding import Finding
 from spotwarden.model.governance import Remedy
@@ -76,7 +77,7 @@ def warning(
         grace=finding.limits.grace if phrase and not hindered else None,
         latest=latest if phrase and not hindered else None,
         evidence=finding.evidence,
-        ways=_ways(case) if phrase else (),
+        ways=_ways(case, policy) if phrase else (),
     )
 
 
@@ -268,9 +269,10 @@ def _warned(case: Case) -> str:
     return ", ".join(f"{item.at:%Y-%m-%d %H:%M} UTC" for item in case.warnings)
 
 
-def _ways(case: Case) -> tuple[Way, ...]:
-    """How its owner may answer a warning."""
-    more = (Way.EXTEND,) if case.rule == "job_cap" else ()
+def _ways(case: Case, policy: Policy) -> tuple[Way, ...]:
+    """How its owner may answer a warning; no more time is offered that Compute Engine would not give."""
+    ends = fixed_end(case.subject.targets, case.due, policy.notify.extend)
+    more = (Way.EXTEND,) if case.rule == "job_cap" and ends is None else ()
     stop = (Way.STOP,) if case.subject.ours and case.subject.targets and case.rule != "leftover" else ()
     return (Way.KEEP, *more, *stop)
 

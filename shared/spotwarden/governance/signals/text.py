@@ -47,6 +47,7 @@ def target(machine: Machine) -> Target:
         zone=machine.zone,
         local_ssds=machine.local_ssds,
         manager=machine.manager,
+        ends=machine.ends,
     )
 
 
