@@ -159,8 +159,11 @@ def _look(
     judged = dated(rules.judge(facts, brief), brief)
     if not only:
         sweep_metrics().saw(vms=judged.fleet, cases=len(filed))
+    most = blast.allowed(context.policy.governance, judged.fleet) if judged.whole else None
     cases = tuple(
-        case_facts for case_facts in paired(judged, filed) if (case_facts.rule, case_facts.key) not in broken
+        replace(case_facts, most=most)
+        for case_facts in paired(judged, filed)
+        if (case_facts.rule, case_facts.key) not in broken
     )
     return JudgedSweep(judged=judged, cases=cases, broken=tuple(broken.values()))
 

@@ -122,7 +122,8 @@ class CaseFacts(msgspec.Struct, frozen=True, kw_only=True):
     `finding` is None where nothing is wrong any more; with `hidden` it may only be out of sight. `there` says
     that some VM of the case still runs. `permitted` says that a second look and the blast radius let the
     sweep act; `budget` is how many VMs a sweep may act upon, where this case alone has more and ops are to be
-    asked. What this sweep has done already: `told` the ids of notices, with when they were accepted,
+    asked, and `most` the same of any sweep, where that is known. What this sweep has done already: `told` the
+    ids of notices, with when they were accepted,
     `planned` the remedy written down, `closed` the job closed in its ledger, `labelled` and `remediated` (by
     target) the VMs it has been applied to, with how that went.
     """
@@ -135,6 +136,7 @@ class CaseFacts(msgspec.Struct, frozen=True, kw_only=True):
     there: bool = True
     permitted: bool = False
     budget: int | None = None
+    most: int | None = None
     told: Mapping[str, Moment] = {}
     planned: bool = False
     closed: bool = False

@@ -14,6 +14,7 @@ from spotwarden.model.governance import GovernanceLimits, IdleLimits, Remedy
 from spotwarden.model.notice import Way
 from spotwarden.model.tick import Tick
 from spotwarden.notify.links.writing import write_answer
+from spotwarden.notify.templates.subjects import subject
 from tests.fakes.trouble import conflict, unanswered
 from tests.governance.made_up import RULE, MadeUp, Said
 from tests.notify.links.answer_web import Web
@@ -84,6 +85,18 @@ def test_a_gang_beyond_the_budget_is_not_stopped_and_ops_are_asked_once(gang):
     assert "at most 10 VMs" in request.why
     assert "spotwarden cases approve idle gang" in request.todo
     assert "blast_radius" not in gang.kinds()
+
+
+@pytest.mark.parametrize(("nodes", "asks"), [(10, False), (11, True)])
+def test_the_owner_of_a_gang_reads_that_ops_must_allow_it_first(nodes, asks):
+    """From the first warning on, where it is more than a sweep acts upon; the subject promises nothing."""
+    world = Gang()
+    world.said[world.first] = Said(ripe=True, since=world.began, beside=tuple(world.others[: nodes - 1]))
+    world.sweep()
+    [warning] = [notice for notice in world.notices() if notice.kind == "idle_warning"]
+    assert warning.then.startswith(f"once ops allow it, for that is {nodes} VMs at once, it will be") is asks
+    assert warning.then.startswith("it will be stopped") is not asks
+    assert ("will be stopped" in subject([warning], world.now)) is not asks
 
 
 def test_the_log_says_once_that_an_approval_is_asked_for(capsys):

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from spotwarden.governance.calendar import open_at
 from spotwarden.governance.cases import notices
-from spotwarden.governance.cases.approval import is_asked
+from spotwarden.governance.cases.approval import is_approved, is_asked
 from spotwarden.governance.cases.closing import clear, doubt, without_finding
 from spotwarden.governance.cases.life import CaseEvent, follow
 from spotwarden.governance.cases.observation import (
@@ -94,7 +94,10 @@ def _warn(facts: CaseFacts, policy: Policy, tick: Tick) -> CaseStep | None:
         return None
     due, latest = soonest(case, finding, tick), min(_graces(case, finding), default=None)
     fresh = seen(case, finding, tick)
-    notice = notices.warning(fresh, finding, policy, tick, hindered=hindered, due=due, latest=latest)
+    asks = 0 if is_approved(fresh, tick.now) else _beyond(finding, facts.most)
+    notice = notices.warning(
+        fresh, finding, policy, tick, hindered=hindered, asks=asks, due=due, latest=latest
+    )
     if notice.id not in facts.told:
         return Tell(reason=f"warning {finding.level}: {finding.reason}", notice=notice)
     at = max(tick.now, facts.told[notice.id])
@@ -110,6 +113,12 @@ def _warn(facts: CaseFacts, policy: Policy, tick: Tick) -> CaseStep | None:
     )
     warned = replace(fresh, state=follow(case.state, CaseEvent.WARN), warnings=(*case.warnings, told))
     return FileCase(reason=f"warned: {finding.reason}", case=warned, generation=generation)
+
+
+def _beyond(finding: Finding, most: int | None) -> int:
+    """How many VMs it is about, where those are more than a sweep acts upon by itself; 0 for none."""
+    vms = sum(bool(target.zone) for target in finding.subject.targets)
+    return vms if most is not None and vms > most else 0
 
 
 def _given(case: Case, finding: Finding, policy: Policy, tick: Tick) -> tuple[Warned, ...]:

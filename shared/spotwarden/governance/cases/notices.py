@@ -46,12 +46,14 @@ def warning(
     tick: Tick,
     *,
     hindered: str,
+    asks: int = 0,
     due: datetime,
     latest: datetime | None,
 ) -> Notice:
     """Say what is wrong, what will happen when, and how to prevent it.
 
-    `latest` is from when on it may happen after an earlier warning, whether this one arrives or not.
+    `latest` is from when on it may happen after an earlier warning, whether this one arrives or not. `asks`
+    is for how many VMs, where those are so many that ops must allow it first; 0 for none.
     """
     phrase = remedy_phrases(case.remedy, case)[0]
     at = moment(due)
@@ -59,6 +61,8 @@ def warning(
         then = "nothing will be done; you are only told"
     elif hindered:
         then = f"it would {phrase} at {at}, and will not, for {hindered}"
+    elif asks:
+        then = f"once ops allow it, for that is {asks} VMs at once, it will {phrase}, not before {at}"
     else:
         then = f"it will {phrase}, not before {at}"
     keep = f"`spotwarden cases keep {case.rule} {case.key} --for {written(policy.notify.keep)}`"
