@@ -115,14 +115,28 @@ def walk(policy: Policy, tick: Tick) -> Callable[..., tuple[list[Step], JobFacts
 
 
 @pytest.fixture
-def claimed(step: Callable[[JobFacts], Step | None]) -> Callable[[JobFacts], Attempt]:
-    """The record with which the next attempt of a job is claimed."""
+def claim_of(step: Callable[[JobFacts], Step | None]) -> Callable[[JobFacts], Step | None]:
+    """The next step once the instances were looked at again, which shows what was known before."""
+
+    def look(known: JobFacts) -> Step | None:
+        asked = step(known)
+        if not isinstance(asked, Survey):
+            return asked
+        learnt = after(known, asked, Done(instances=Instances(items=known.instances)))
+        return step(learnt) if learnt else None
+
+    return look
+
+
+@pytest.fixture
+def claimed(claim_of: Callable[[JobFacts], Step | None]) -> Callable[[JobFacts], Attempt]:
+    """The record with which the next attempt of a job is claimed: with its first try, if that is next."""
 
     def claim(known: JobFacts) -> Attempt:
-        one = step(known)
+        one = claim_of(known)
         assert isinstance(one, WriteAttempt), one
-        assert one.record.state is AttemptState.CLAIMED
-        assert one.generation == 0
+        assert one.record.state in {AttemptState.CLAIMED, AttemptState.PLACING}
+        assert (one.generation, one.after) == (0, known.head)
         return one.record
 
     return claim

@@ -177,7 +177,7 @@ class World:
         return sum(
             one["action"] == "WriteAttempt"
             and one["outcome"]["type"] == "Done"
-            and one["detail"]["record"]["state"] == "claimed"
+            and one["detail"]["record"]["state"] in {"claimed", "placing"}
             and one["detail"]["generation"] == 0
             for one in self.audit()
         )

@@ -29,17 +29,17 @@ HOUR = timedelta(hours=1)
 
 
 def test_the_whole_way_of_a_recovery(some, walk):
-    """Claim, list, write the try, ask, note, wait; then register, tell, finish, clear: in this order."""
+    """List, claim with the first try, ask, note, wait; then register, tell, finish, clear: in this order."""
     created = some.operation("insert", name="op-2", target_id="2002")
     answers = {LaunchInstances: Done(operation=replace(created, done=False))}
     first, facts = walk(some.job(), answers)
     assert [type(one) for one in first] == [
-        WriteAttempt, Survey, WriteAttempt, LaunchInstances, WriteAttempt, Wait,
+        Survey, WriteAttempt, LaunchInstances, WriteAttempt, Wait,
     ]  # fmt: skip
     later, _ = walk(replace(facts, operation=created))
     assert [type(one) for one in later] == [RegisterInstance, Tell, WriteAttempt, ClearMarker]
     assert [one.record.state for one in (*first, *later) if isinstance(one, WriteAttempt)] == [
-        AttemptState.CLAIMED, AttemptState.PLACING, AttemptState.PLACING, AttemptState.RUNNING,
+        AttemptState.PLACING, AttemptState.PLACING, AttemptState.RUNNING,
     ]  # fmt: skip
     assert (later[0].instance_id, later[-1].generation) == ("2002", 11)
 

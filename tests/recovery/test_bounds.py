@@ -42,13 +42,12 @@ def ends(some):
 
 
 @pytest.mark.parametrize("said", [None, 3, 0])
-def test_as_many_restarts_are_made_as_policy_or_job_say(some, ends, walk, limits, said):
+def test_as_many_restarts_are_made_as_policy_or_job_say(some, ends, walk, claimed, limits, said):
     """The last one is made, one more is not; the job's own word comes first."""
     most = limits.max_restarts if said is None else said
     file = JobFile(max_restarts=said)
     if most:
-        steps, _ = walk(ends(restarted(some, most - 1), file))
-        assert steps[0].record.state is AttemptState.CLAIMED
+        assert claimed(ends(restarted(some, most - 1), file)).number == most + 1
     steps, _ = walk(ends(restarted(some, most), file))
     assert gives_up(steps)
     assert steps[1].record.number == most + 2
@@ -74,14 +73,14 @@ def test_preemptions_have_a_bound_of_their_own_where_somebody_sets_it(some, ends
     bounded = replace(policy, recovery=recovery)
 
     def begins(times):
-        return next_step(ends(restarted(some, times, taken), file, taken), bounded, tick)
+        known = replace(ends(restarted(some, times, taken), file, taken), surveyed=True)
+        return next_step(known, bounded, tick)
 
-    assert begins(2).record.state is AttemptState.CLAIMED
+    assert begins(2).record.state is AttemptState.PLACING
     assert isinstance(begins(3), Tell)
     assert "3 times after Compute Engine took it" in begins(3).reason
-    assert (
-        next_step(ends(restarted(some, 3), file, taken), bounded, tick).record.state is AttemptState.CLAIMED
-    )
+    own = replace(ends(restarted(some, 3), file, taken), surveyed=True)
+    assert next_step(own, bounded, tick).record.state is AttemptState.PLACING
 
 
 def test_a_job_that_its_developer_launched_again_starts_to_count_anew(some, ends, claimed, limits):

@@ -128,11 +128,11 @@ PERSON, ROBOT = "ann@example.com", "reaper@p.iam.gserviceaccount.com"
         ("compute.instances.guestTerminate", "system", False),
     ],
 )
-def test_a_gang_of_which_a_person_removed_a_node_is_stopped(some, step, kind, user, stopped):
+def test_a_gang_of_which_a_person_removed_a_node_is_stopped(some, claim_of, kind, user, stopped):
     """Whatever else befell it. A node that ends by itself, its peer gone, asks for no stop."""
     removed = some.operation(kind, name="op-9", user=user)
     nodes = (fallen(some, "gang-1", "1001"), fallen(some, "gang-2", "1002", history=(removed,)))
-    one = step(some.gang_job(nodes=nodes, instances=()))
+    one = claim_of(some.gang_job(nodes=nodes, instances=()))
     assert isinstance(one, Tell) is stopped
     assert isinstance(one, WriteAttempt) is not stopped
 
@@ -142,7 +142,7 @@ OUR_RULE = "spotwarden-cap-runtime@p.iam.gserviceaccount.com"
 
 @pytest.mark.parametrize("status", [Status.STOPPING, Status.TERMINATED, None])
 def test_a_lost_node_is_not_answered_while_the_log_does_not_tell_what_stopped_another(
-    some, step, tick, limits, status
+    some, step, claim_of, tick, limits, status
 ):
     """A rule may have stopped the rest: told, it closes the job; never told, the gang comes back."""
     there = some.instance(id="1002", name="gang-2", status=status) if status else None
@@ -154,7 +154,7 @@ def test_a_lost_node_is_not_answered_while_the_log_does_not_tell_what_stopped_an
         return some.gang_job(nodes=(fallen(some, "gang-1", "1001"), other), instances=shown)
 
     assert isinstance(step(beside()), Wait)
-    assert isinstance(step(beside(ago=limits.log_delay)), WriteAttempt)
+    assert isinstance(claim_of(beside(ago=limits.log_delay)), WriteAttempt)
     if status is not Status.STOPPING:
         told = step(beside((some.operation("stop", name="op-9", user=OUR_RULE),)))
         assert (type(told), told.notice.kind) == (Tell, "stopped")
@@ -163,10 +163,10 @@ def test_a_lost_node_is_not_answered_while_the_log_does_not_tell_what_stopped_an
 @pytest.mark.parametrize(
     ("known", "first"), [({"watched": None}, KeepWatch), ({"ledger": (), "registrations": IDS}, WriteAttempt)]
 )
-def test_nothing_is_waited_for_where_no_record_says_since_when_a_node_is_gone(some, step, known, first):
+def test_nothing_is_waited_for_where_no_record_says_since_when_a_node_is_gone(some, claim_of, known, first):
     """Without its marker the wait would have no end: the lost node is answered at once."""
     nodes = (fallen(some, "gang-1", "1001"), fallen(some, "gang-2", "1002", marker=None, history=()))
-    assert isinstance(step(some.gang_job(nodes=nodes, instances=(), **known)), first)
+    assert isinstance(claim_of(some.gang_job(nodes=nodes, instances=(), **known)), first)
 
 
 @pytest.mark.parametrize(("user", "stopped"), [(PERSON, True), (ROBOT, False)])

@@ -43,12 +43,12 @@ def test_a_vm_that_is_noted_as_missing_is_waited_for(some, gone, step, tick):
 
 
 @pytest.mark.parametrize(("late", "lost"), [(timedelta(0), True), (SECOND, False)])
-def test_a_missing_vm_is_lost_once_the_log_has_had_its_time(gone, step, limits, tick, late, lost):
+def test_a_missing_vm_is_lost_once_the_log_has_had_its_time(gone, claim_of, limits, tick, late, lost):
     """To the second; nobody deleted it, so it is started again."""
-    one = step(gone(since=tick.now - limits.log_delay + late))
+    one = claim_of(gone(since=tick.now - limits.log_delay + late))
     assert (not isinstance(one, Wait)) is lost
     if lost:
-        assert (one.record.state, one.record.fate) == (AttemptState.CLAIMED, Fate.SILENT.value)
+        assert (one.record.state, one.record.fate) == (AttemptState.PLACING, Fate.SILENT.value)
         assert "lost" in one.reason
 
 

@@ -39,12 +39,17 @@ def test_on_demand_tries_say_nothing_about_spot(some, asked, told):
     assert told(some.attempt(2, AttemptState.BACKING_OFF, tries=(none,))) == []
 
 
-def test_a_preemption_is_news_of_the_place_and_moment_of_the_loss(some, told, tick):
+def test_a_preemption_is_news_of_the_place_and_moment_of_the_loss(some, asked, told, tick):
     """Told with the claim, and only then; a failed host says nothing about the spot market."""
     lost = {"lost_in": A, "lost": tick.now - timedelta(minutes=1), "fate": Fate.PREEMPTED.value}
     claim = some.attempt(2, AttemptState.CLAIMED, **lost)
     assert told(claim) == [(A, PlaceEvent.PREEMPTED)]
     assert next(news(claim.attempt, tick)).at == lost["lost"]
+    tried = some.attempt(2, AttemptState.PLACING, tries=(asked(),), **lost)
+    assert told(tried) == [(A, PlaceEvent.PREEMPTED)]
+    accepted = some.attempt(2, AttemptState.PLACING, tries=(asked(operation="op-2"),), **lost)
+    assert told(accepted) == []
+    assert told(some.attempt(2, AttemptState.PLACING, tries=(asked(), asked()), **lost)) == []
     assert told(some.attempt(2, AttemptState.BACKING_OFF, **lost)) == []
     assert told(some.attempt(2, AttemptState.CLAIMED, **{**lost, "fate": Fate.HOST_ERROR.value})) == []
     assert told(some.attempt(2, AttemptState.CLAIMED, **{**lost, "lost_in": ""})) == []

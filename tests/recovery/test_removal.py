@@ -45,10 +45,10 @@ def beside(some, lost):
 
 @pytest.mark.parametrize(("late", "stopped"), [(timedelta(0), True), (-SECOND, False)])
 def test_who_removes_the_vm_that_has_outlived_its_successor_stops_the_job(
-    outlived, beside, step, late, stopped
+    outlived, beside, claim_of, late, stopped
 ):
     """It was all that was left. A second earlier its successor ran, and the old VM was only tidied up."""
-    one = step(beside(outlived(late)))
+    one = claim_of(beside(outlived(late)))
     assert isinstance(one, Tell) is stopped
     assert isinstance(one, WriteAttempt) is not stopped
 

@@ -1,8 +1,11 @@
 """The next step of a job, from what is known now; taken again and again until there is none.
 
 Every step is safe to repeat and every stop between two steps can be continued by another sweep:
-a claim is created once, a try is written down before it is asked, ids are stored before a marker goes.
+a claim is created once, a try is written down before it is asked, the first as a rule in the claim, and ids
+are stored before a marker goes.
 """
+
+from functools import partial
 
 from msgspec.structs import replace
 
@@ -20,6 +23,7 @@ from spotwarden.recovery.claiming import claim, record
 from spotwarden.recovery.doubted_end import is_old, own_nodes, runs_on
 from spotwarden.recovery.ending import clear, close, end_watch, ended, stop
 from spotwarden.recovery.fates import Fate, Now
+from spotwarden.recovery.first_try import with_first_try
 from spotwarden.recovery.gang_wish import follow_wish
 from spotwarden.recovery.judging import LossFinding, answered, closed, find
 from spotwarden.recovery.removal import told_late
@@ -30,6 +34,11 @@ IN_FLIGHT = {AttemptState.CLAIMED, AttemptState.PLACING, AttemptState.BACKING_OF
 
 def next_step(facts: JobFacts, policy: Policy, tick: Tick) -> Step | None:
     """What to do next for this job; None where nothing is left to do."""
+    return with_first_try(facts, _step(facts, policy, tick), partial(_step, policy=policy, tick=tick))
+
+
+def _step(facts: JobFacts, policy: Policy, tick: Tick) -> Step | None:
+    """The next step, a claim without what follows it."""
     if facts.status_code is not None:
         return _wait_for_end(facts, policy, tick) or ended(facts, tick)
     if not _is_answered(facts) and (step := ownership.unsettled(facts, policy.recovery, tick)):

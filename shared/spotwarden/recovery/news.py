@@ -19,6 +19,11 @@ def news(record: Attempt, tick: Tick) -> Iterator[PlaceNews]:
             yield PlaceNews(place=tried.place, event=PlaceEvent.STOCKOUT, at=tried.at)
     if record.state is AttemptState.RUNNING and record.tries and record.tries[-1].spot:
         yield PlaceNews(place=record.tries[-1].place, event=PlaceEvent.GAVE, at=tick.now)
-    taken = record.state is AttemptState.CLAIMED and record.fate == Fate.PREEMPTED.value
-    if taken and record.lost_in:
+    if _begins(record) and record.fate == Fate.PREEMPTED.value and record.lost_in:
         yield PlaceNews(place=record.lost_in, event=PlaceEvent.PREEMPTED, at=record.lost or tick.now)
+
+
+def _begins(record: Attempt) -> bool:
+    """Whether it is a claim, alone or with its first try in it; told again, it counts once."""
+    untried = len(record.tries) == 1 and not record.tries[0].operation and not record.tries[0].error
+    return record.state is AttemptState.CLAIMED or (record.state is AttemptState.PLACING and untried)
