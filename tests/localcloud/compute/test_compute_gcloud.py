@@ -124,7 +124,7 @@ def test_suspend_and_resume(gcloud, cloud: Cloud):
 
 
 def test_a_managed_instance_group(gcloud, cloud: Cloud):
-    """Created of a template, listed, resized, its VMs recreated, deleted and abandoned, then deleted itself."""
+    """Created of a template, listed and resized; its VMs recreated, deleted, abandoned; then deleted."""
     managed, there = ("instance-groups", "managed"), f"--zone={ZONE}"
 
     def members() -> list[str]:

@@ -163,6 +163,15 @@ class TestRepair:
         world.advance(3)
         assert members(world) == {name: ("NONE", "RUNNING")}
 
+    def test_what_is_not_wanted_any_more_is_not_repaired(self, world: World, group):
+        """The group was made smaller before it did anything about its loss."""
+        [name] = group(1)
+        world.delete(f"zones/{ZONE}/instances/{name}")
+        world.advance(0.1)
+        world.post(f"{WEB}/resize", size=0)
+        world.advance(2)
+        assert (names(world), members(world), world.operations(REPAIR)) == ([], {}, [])
+
     def test_a_repair_uses_the_template_by_which_it_was_made(self, world: World, group):
         """The group's new one is for new VMs."""
         [name] = group(1)

@@ -206,10 +206,14 @@ class Stage:
         return [*self.local.compute.knobs.instances()]
 
     def end(self, name: str) -> None:
-        """Delete a VM."""
+        """Delete a VM, and wait until it is gone."""
+        self.delete(name)
+        self.until(lambda: self.status(name) == "")
+
+    def delete(self, name: str) -> None:
+        """Ask for the end of a VM."""
         path = f"/compute/v1/projects/{PROJECT}/zones/{ZONE}/instances/{name}"
         self._client.delete(path).raise_for_status()
-        self.until(lambda: self.status(name) == "")
 
     def look(self, path: str) -> Any:
         """What the local cloud shows there."""
