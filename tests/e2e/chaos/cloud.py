@@ -155,6 +155,10 @@ class Cloud:
         """Let Scheduler's minute come now."""
         self.post("/local/tick", {})
 
+    def put_topic(self) -> None:
+        """Make the topic of notices, where no deployment has."""
+        self._http.put(f"/v1/projects/{PROJECT}/topics/{NOTICES}", json={}).raise_for_status()
+
     def subscribe(self) -> None:
         """Keep all that people are told from now on."""
         body = {"topic": f"projects/{PROJECT}/topics/{NOTICES}"}
@@ -173,12 +177,21 @@ class Cloud:
 
 
 @contextmanager
-def served(home: Path, policy: Path, *more: str) -> Iterator[Cloud]:
-    """A local cloud with functions, for as long as the block runs; its logs stay in `home`.
+def served(home: Path, policy: Path, *more: str, functions: bool = True) -> Iterator[Cloud]:
+    """A local cloud, as a rule with functions, for as long as the block runs; its logs stay in `home`.
 
     None of the functions was refused anything in the end: each may do what it does.
     """
-    words = [SPOTWARDEN, "local", "serve", "--functions", "--project", PROJECT, "--bucket", BUCKET]
+    words = [
+        SPOTWARDEN,
+        "local",
+        "serve",
+        *(["--functions"] if functions else []),
+        "--project",
+        PROJECT,
+        "--bucket",
+        BUCKET,
+    ]
     words += ["--policy", policy, "--state", home / "cloud", *more]
     environment = {**os.environ, "XDG_STATE_HOME": str(home)}
     log = home / "cloud.log"

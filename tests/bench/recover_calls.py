@@ -1,0 +1,162 @@
+"""What a storm costs: `python tests/bench/recover_calls.py [--jobs 200]`.
+
+Calls to the bucket by kind of call and of object, and processor time, both for each job: from the sweep that
+sees the markers to the one after which nothing waits. recover_spot's own sweeps run in this process, over a
+local cloud in another, so neither the machine's load nor the local cloud's own work is in the figures. VMs
+have no processes. Last comes what each further event costs while one sweep looks at everything.
+"""
+
+import argparse
+import contextlib
+import io
+import json
+import os
+import re
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+from urllib.parse import parse_qs, unquote, urlsplit
+
+from requests import PreparedRequest, Response
+from werkzeug.exceptions import ServiceUnavailable
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from spotwarden.engine.entry import open_context, wake
+from spotwarden.engine.turn import end_turn, take_turn
+from spotwarden.gcp import tally
+from spotwarden.gcp.connect import connect
+from spotwarden.layout import Layout, MarkerName, NotInLayoutError
+from spotwarden.recovery.sweep import sweep
+from tests.bench.recover_storm import POLICY, launch, preempt_all, running
+from tests.e2e.chaos.cloud import BUCKET, NOTICES, PROJECT, Cloud, served
+
+CALLS_GOAL, MILLISECONDS_GOAL = 12, 30
+SWEEPS_AT_MOST = 20
+NAMED = re.compile(rb'"name": "([^"]+)"')
+"""The object that an upload in two parts names in its first."""
+
+
+@contextlib.contextmanager
+def counted() -> Iterator[Counter[str]]:
+    """Requests to the bucket while the block runs, by what was done to what."""
+    kinds: Counter[str] = Counter()
+    lock, send = threading.Lock(), tally.CountingAdapter.send
+
+    def count(
+        adapter: tally.CountingAdapter, request: PreparedRequest, *words: Any, **named: Any
+    ) -> Response:
+        if kind := kind_of(request):
+            with lock:
+                kinds[kind] += 1
+        return send(adapter, request, *words, **named)
+
+    with patch.object(tally.CountingAdapter, "send", count):
+        yield kinds
+
+
+def kind_of(request: PreparedRequest) -> str:
+    """What a request does to which kind of object; "" for another service's."""
+    parts = urlsplit(request.url or "")
+    query = parse_qs(parts.query)
+    if "/storage/" not in parts.path:
+        return ""
+    if parts.path.startswith("/batch/"):
+        return "a batch of deletes"
+    _, _, name = parts.path.partition("/o/")
+    if parts.path.startswith("/upload/"):
+        said = NAMED.search(request.body if isinstance(request.body, bytes) else b"")
+        return f"write {_object(said[1].decode() if said else query.get('name', [''])[0])}"
+    if not name:
+        return f"list {query.get('prefix', ['everything'])[0].replace('/', ' ').split(' ')[-2:][0] or 'jobs'}"
+    does = "delete" if request.method == "DELETE" else "read" if query.get("alt") == ["media"] else "find"
+    return f"{does} {_object(unquote(name))}"
+
+
+def _object(name: str) -> str:
+    try:
+        return type(Layout().parse(name)).__name__
+    except NotInLayoutError:
+        return name
+
+
+def tick(environ: dict[str, str], attributes: dict[str, str]) -> bool:
+    """One run of the function; whether it asks to be woken again."""
+    with contextlib.redirect_stdout(io.StringIO()):
+        try:
+            wake("recover_spot", {"attributes": attributes}, environ, connect, sweep)
+        except ServiceUnavailable:
+            return True
+    return False
+
+
+def storm(cloud: Cloud, environ: dict[str, str], count: int) -> list[str]:
+    """Preempt all, and sweep until all run."""
+    jobs = launch(cloud, count)
+    for _ in range(3):
+        tick(environ, {"spotwarden-tick": "1"})
+    preempt_all(cloud, jobs)
+    with counted() as kinds:
+        cpu = time.process_time()
+        sweeps = 0
+        while len(running(cloud, jobs)) < count or cloud.objects("preempted-jobs/"):
+            tick(environ, {"spotwarden-tick": "1"})
+            sweeps += 1
+            if sweeps > SWEEPS_AT_MOST:
+                sys.exit("not all came back")
+        cpu = time.process_time() - cpu
+    whole = sum(kinds.values()) / count
+    rows = [f"| {kind} | {number / count:.2f} |" for kind, number in kinds.most_common()]
+    return [
+        *rows,
+        f"| **calls to the bucket a job, {sweeps} sweeps (aim: at most {CALLS_GOAL})** | {whole:.1f} |",
+        f"| **processor milliseconds a job (aim: at most {MILLISECONDS_GOAL})** | {cpu / count * 1000:.1f} |",
+        *events(cloud, environ, jobs=sorted(jobs)[:50]),
+    ]
+
+
+def events(cloud: Cloud, environ: dict[str, str], jobs: list[str]) -> list[str]:
+    """What each marker's event costs while one sweep is at work."""
+    for name in jobs:
+        cloud.write(f"preempted-jobs/{name}", json.dumps({"node": name}).encode())
+    context = open_context("recover_spot", {"attributes": {"spotwarden-tick": "1"}}, environ, connect)
+    taken = take_turn(context.cloud.store, Layout(), context.tick)
+    assert taken is not None
+    with counted() as kinds:
+        cpu = time.process_time()
+        for name in jobs:
+            tick(environ, {"objectId": Layout().build(MarkerName(node=name))})
+        cpu = (time.process_time() - cpu) / len(jobs) * 1000
+    end_turn(context.cloud.store, Layout(), taken, None)
+    calls = sum(kinds.values()) / len(jobs)
+    return [f"| an event during another's sweep: calls; processor milliseconds | {calls:.2f}; {cpu:.1f} |"]
+
+
+def main() -> None:
+    """Measure and print a table."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--jobs", type=int, default=200)
+    given = parser.parse_args()
+    with (
+        tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as home,
+        served(Path(home), POLICY, "--no-machines", functions=False) as cloud,
+    ):
+        cloud.post(f"/storage/v1/b?project={PROJECT}", {"name": BUCKET})
+        cloud.put_topic()
+        said = cloud.get("/local/env")
+        environ = {**os.environ, **said.get("env", said), "SPOTWARDEN_POLICY": str(POLICY)}
+        environ |= {"SPOTWARDEN_PROJECT": PROJECT, "SPOTWARDEN_BUCKET": BUCKET, "SPOTWARDEN_NOTICES": NOTICES}
+        environ |= {"SPOTWARDEN_MODE": "enforce"}
+        os.environ.update(environ)
+        rows = storm(cloud, environ, given.jobs)
+    print("\n".join(["| what | for each job |", "|---|---|", *rows]))
+
+
+if __name__ == "__main__":
+    main()
