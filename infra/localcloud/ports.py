@@ -63,3 +63,6 @@ class Machines(Protocol):
 
     def console(self, instance_id: str) -> str:
         """What the instance wrote to its first serial port so far; empty when nothing is known of it."""
+
+    def guest_attributes(self, instance_id: str) -> Mapping[str, Mapping[str, str]]:
+        """What the guest wrote about itself, by namespace and key; empty when nothing is known of it."""

@@ -11,7 +11,7 @@ import msgspec
 
 from localcloud.errors import ApiError
 
-READ_ONE = ("serialPort", "getEffectiveFirewalls")
+READ_ONE = ("serialPort", "getEffectiveFirewalls", "getGuestAttributes")
 """Last words of a path that gets one thing, though it ends in no name."""
 
 

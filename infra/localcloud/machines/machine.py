@@ -9,6 +9,7 @@ import psutil
 from localcloud.machines.console import Console
 from localcloud.machines.folder import Folder
 from localcloud.machines.host import Host
+from localcloud.machines.metadata.guest_attributes import GuestAttributes
 from localcloud.machines.metadata.tree import hostname
 from localcloud.machines.uptime import PoweredOffError, Uptime
 from localcloud.ports import Resource
@@ -26,6 +27,7 @@ class Machine:
         self._host = host
         self._folder = Folder.of(instance, host.folder)
         self._console = Console(self._folder.console, hostname(instance).partition(".")[0])
+        self.guest = GuestAttributes()
         self._uptime: Uptime | None = None
         self._wanted = False
         self._rebooting: asyncio.Task[None] | None = None
@@ -102,7 +104,9 @@ class Machine:
     async def _begin(self) -> None:
         self._folder.prepare()
         self._say("Booting.")
-        self._uptime = Uptime(self._instance, self._host, console=self._console, power=self._power)
+        self._uptime = Uptime(
+            self._instance, self._host, console=self._console, guest=self.guest, power=self._power
+        )
         await self._uptime.begin()
 
     async def _settle(self) -> None:

@@ -1,5 +1,6 @@
 """Virtual machines with nothing behind them, for who measures thousands of them."""
 
+from collections.abc import Mapping
 from datetime import timedelta
 
 from starlette.routing import BaseRoute
@@ -39,6 +40,11 @@ class NoMachines:
         """An empty console."""
         del instance_id
         return ""
+
+    def guest_attributes(self, instance_id: str) -> Mapping[str, Mapping[str, str]]:
+        """No guest has written any."""
+        del instance_id
+        return {}
 
     async def close(self) -> None:
         """Nothing to end."""

@@ -109,6 +109,11 @@ class ProcessMachines:
         machine = self._machines.get(instance_id)
         return machine.console() if machine else ""
 
+    def guest_attributes(self, instance_id: str) -> Mapping[str, Mapping[str, str]]:
+        """What the guest has written about itself, by namespace and key; it outlasts a stop."""
+        machine = self._machines.get(instance_id)
+        return machine.guest.values if machine else {}
+
     def processes(self, instance_id: str) -> list[psutil.Process]:
         """The processes alive in the instance."""
         machine = self._machines.get(instance_id)

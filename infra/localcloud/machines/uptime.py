@@ -23,6 +23,7 @@ from localcloud.machines.guest_calls import GuestCalls
 from localcloud.machines.host import Host
 from localcloud.machines.measuring import CpuReport, LogReport, Report, labels, tell
 from localcloud.machines.metadata import RULES, MetadataServer
+from localcloud.machines.metadata.guest_attributes import GuestAttributes
 from localcloud.machines.metadata.tree import attributes
 from localcloud.machines.sleeping import freeze, thaw
 from localcloud.machines.telling import send
@@ -39,7 +40,13 @@ class Uptime:
     """Made at each boot. `power` is called with what the guest asks for: an action and a delay in seconds."""
 
     def __init__(
-        self, instance: Resource, host: Host, *, console: Console, power: Callable[[str, float], None]
+        self,
+        instance: Resource,
+        host: Host,
+        *,
+        console: Console,
+        guest: GuestAttributes,
+        power: Callable[[str, float], None],
     ) -> None:
         self.cards = cards_of(instance)
         self.power = power
@@ -48,7 +55,7 @@ class Uptime:
         self._folder = Folder.of(instance, host.folder)
         self._console = console
         self._agent = Agent(self._folder, start=self.start, fetch=self._fetch, say=self._say)
-        self._metadata = MetadataServer(instance, now=machine_now)
+        self._metadata = MetadataServer(instance, now=machine_now, guest=guest)
         self._listener = Listener(GuestCalls(self, self._metadata), rules=RULES)
         self._supervisors: list[supervisor.Supervised] = []
         self._tasks: list[asyncio.Task[None]] = []

@@ -153,3 +153,20 @@ def test_a_managed_instance_group(gcloud, cloud: Cloud):
     gcloud(*managed, "delete", "web", there, "--quiet")
     gcloud("instance-templates", "delete", "t", "--quiet")
     assert [vm["name"] for vm in cloud.service.knobs.instances()] == [third]
+
+
+def test_guest_attributes(gcloud, cloud: Cloud):
+    """As the guest has written them; one that is not there is an error."""
+    gcloud("instances", "create", "vm", f"--zone={ZONE}", "--metadata=enable-guest-attributes=TRUE")
+    [vm] = cloud.service.knobs.instances()
+    cloud.machines.written[vm["id"]] = {"training": {"step": "42"}}
+    words = (
+        "instances",
+        "get-guest-attributes",
+        "vm",
+        f"--zone={ZONE}",
+        "--format=value(namespace,key,value)",
+    )
+    assert gcloud(*words, "--query-path=training/").split() == ["training", "step", "42"]
+    with pytest.raises(AssertionError, match="Guest Attribute' was not found"):
+        gcloud(*words, "--query-path=none/")

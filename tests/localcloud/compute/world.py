@@ -69,6 +69,7 @@ class Machines:
     shutdown_takes: timedelta = timedelta(0)
     fails_to_boot: bool = False
     consoles: dict[str, str] = field(default_factory=dict)
+    written: dict[str, dict[str, dict[str, str]]] = field(default_factory=dict)
     told: list[Mapping[str, Any]] = field(default_factory=list)
 
     async def boot(self, instance: Mapping[str, Any]) -> None:
@@ -116,6 +117,10 @@ class Machines:
     def console(self, instance_id: str) -> str:
         """What a test let it write."""
         return self.consoles.get(instance_id, "")
+
+    def guest_attributes(self, instance_id: str) -> Mapping[str, Mapping[str, str]]:
+        """What a test let its guest write."""
+        return self.written.get(instance_id, {})
 
 
 class World:

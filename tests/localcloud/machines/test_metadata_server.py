@@ -308,3 +308,17 @@ def test_identity_tokens_tell_about_the_instance_when_asked(ask):
         "zone": "us-central1-a",
         "instance_creation_timestamp": 1795248000,
     }
+
+
+def test_what_a_guest_writes_about_itself_is_read_from_outside_and_outlasts_a_stop(run, vm, eventually):
+    """With PUT, as the documentation writes it."""
+    url = "http://metadata.google.internal/computeMetadata/v1/instance/guest-attributes/training/step"
+    script = f"curl -sf -X PUT --data 42 {url} -H Metadata-Flavor:Google"
+
+    async def scene():
+        machine = await vm(startup_script=script, metadata={"enable-guest-attributes": "TRUE"})
+        await eventually(lambda: machine.machines.guest_attributes(machine.id))
+        await machine.machines.kill(machine.id)
+        return machine.machines.guest_attributes(machine.id)
+
+    assert run(scene()) == {"training": {"step": "42"}}

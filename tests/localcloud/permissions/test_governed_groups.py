@@ -39,7 +39,7 @@ def is_stable(stage: Stage) -> bool:
 
 
 def test_the_vms_of_a_group_are_let_be_and_it_makes_anew_what_is_deleted():
-    """The job has ended: its own VM is deleted, the group's are not, before and after one was made anew."""
+    """The job has ended: its own VM is deleted; of the group's, ops are told once, and no more is done."""
     with Stage("reap_vms", orphan=ORPHANS) as stage:
         job(stage)
         form(stage, 2)
@@ -48,6 +48,9 @@ def test_the_vms_of_a_group_are_let_be_and_it_makes_anew_what_is_deleted():
         stage.wait(minutes=20)
         stage.sweep_until(lambda: "train" not in stage.ids(), minutes=6)
         assert grouped(stage) == before
+        told = [notice for notice in stage.heard() if "copies-" in str(notice)]
+        assert [notice.kind for notice in told] == ["orphan_unknown"]
+        assert "a managed instance group" in str(told)
         lost = min(before)
         stage.delete(lost)
         stage.until(lambda: any(vm["name"] == lost and vm["id"] != before[lost] for vm in stage.resources()))

@@ -8,6 +8,7 @@ from starlette.routing import BaseRoute
 
 from localcloud.compute.api.call import Answer, Call, route
 from localcloud.compute.api.changes import CHANGES
+from localcloud.compute.api.guest_attributes import get_guest_attributes
 from localcloud.compute.audit import Subject
 from localcloud.compute.build import build, with_base
 from localcloud.compute.build.templates import machine_image, template
@@ -51,6 +52,7 @@ class Instances:
             route(site, "POST", f"{base}/bulkInsert", self.insert_many),
             route(site, "POST", "projects/{project}/regions/{region}/instances/bulkInsert", self.insert_many),
             route(site, "GET", f"{item}/serialPort", self.serial_port),
+            route(site, "GET", f"{item}/getGuestAttributes", get_guest_attributes),
             self._command("DELETE", item, "delete", self.commands.delete),
             *(self._command("POST", f"{item}/{name}", name, run) for name, run in commands.items()),
             *(self._command("POST", f"{item}/{name}", name, None) for name in CHANGES),

@@ -39,10 +39,16 @@ WRITES = ("PUT", "DELETE")
 class MetadataServer:
     """Answers from the instance as it was last given, and wakes those who wait for a change."""
 
-    def __init__(self, instance: Resource, *, now: Callable[[], datetime]) -> None:
+    def __init__(
+        self,
+        instance: Resource,
+        *,
+        now: Callable[[], datetime],
+        guest: guest_attributes.GuestAttributes | None = None,
+    ) -> None:
         self._instance = instance
         self._now = now
-        self._guest = guest_attributes.GuestAttributes()
+        self._guest = guest or guest_attributes.GuestAttributes()
         self._forwarder = Forwarder()
         self._changed = asyncio.Event()
 

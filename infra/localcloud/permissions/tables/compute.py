@@ -57,6 +57,7 @@ _REST = rows(
     POST /zones/{zone}/instances/bulkInsert         compute.instances.create
     POST /regions/{region}/instances/bulkInsert     compute.instances.create
     GET  /zones/{zone}/instances/{instance}/serialPort  compute.instances.getSerialPortOutput
+    GET  /zones/{zone}/instances/{instance}/getGuestAttributes  compute.instances.getGuestAttributes
     POST /zones/{zone}/instanceGroups/{instanceGroup}/listInstances  compute.instanceGroups.list
     POST /zones/{zone}/instanceGroupManagers  compute.instanceGroupManagers.create compute.instances.create
     GET  /global/networks/{network}/getEffectiveFirewalls  compute.networks.getEffectiveFirewalls
