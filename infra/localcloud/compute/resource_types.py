@@ -123,7 +123,7 @@ RESOURCE_TYPES: Sequence[ResourceType] = (
 )
 
 _BY_COLLECTION = {resource_type.collection: resource_type for resource_type in RESOURCE_TYPES}
-IMAGES = _BY_COLLECTION["images"]
+IMAGES, SNAPSHOTS = _BY_COLLECTION["images"], _BY_COLLECTION["snapshots"]
 _NETWORKS, _SUBNETWORKS = _BY_COLLECTION["networks"], _BY_COLLECTION["subnetworks"]
 _TEMPLATES = _BY_COLLECTION["instanceTemplates"]
 _FIREWALLS = _BY_COLLECTION["firewalls"]

@@ -14,7 +14,7 @@ from localcloud.compute.timings import Pace, Timings
 from localcloud.methods import refusing
 from localcloud.ports import Audit, Machines
 
-UNDONE = ("serviceProject", "serviceProjectNumber", "views", "withExtendedNotifications")
+UNDONE = ("guestFlush", "serviceProject", "serviceProjectNumber", "views", "withExtendedNotifications")
 """Query parameters that are not done."""
 
 

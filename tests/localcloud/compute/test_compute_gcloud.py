@@ -170,3 +170,19 @@ def test_guest_attributes(gcloud, cloud: Cloud):
     assert gcloud(*words, "--query-path=training/").split() == ["training", "step", "42"]
     with pytest.raises(AssertionError, match="Guest Attribute' was not found"):
         gcloud(*words, "--query-path=none/")
+
+
+def test_disks_are_attached_resized_and_detached(gcloud, cloud: Cloud):
+    """As an operator does when a disk is full; and a snapshot is taken."""
+    there = f"--zone={ZONE}"
+    gcloud("instances", "create", "vm", there)
+    gcloud("disks", "create", "data", there, "--size=20GB")
+    gcloud("instances", "attach-disk", "vm", "--disk=data", "--device-name=data", there)
+    gcloud("disks", "resize", "data", "--size=50GB", there, "--quiet")
+    [vm] = cloud.service.knobs.instances()
+    assert [(disk["deviceName"], disk["diskSizeGb"]) for disk in vm["disks"]][1:] == [("data", "50")]
+    gcloud("disks", "snapshot", "data", "--snapshot-names=s", there)
+    assert gcloud("snapshots", "list", "--format=value(name,diskSizeGb)").split() == ["s", "50"]
+    gcloud("instances", "detach-disk", "vm", "--disk=data", there)
+    gcloud("disks", "delete", "data", there, "--quiet")
+    assert gcloud("disks", "list", "--format=value(name)").split() == ["vm"]

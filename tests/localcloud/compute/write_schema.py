@@ -20,6 +20,7 @@ ROOTS = (
     "BulkInsertInstanceResource",
     "Disk",
     "DiskType",
+    "DisksResizeRequest",
     "Firewall",
     "Image",
     "Instance",

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from localcloud.compute.api.call import Call
+from localcloud.compute.api.disks import attach, detach
 from localcloud.compute.build import scheduling
 from localcloud.compute.build.checks import check_labels, check_metadata, check_tags
 from localcloud.compute.build.instance import metadata, tags
@@ -100,6 +101,8 @@ def _set_disk_auto_delete(vm: Vm, call: Call) -> Fields:
 
 
 CHANGES: Mapping[str, Callable[[Vm, Call], Fields]] = {
+    "attachDisk": attach,
+    "detachDisk": detach,
     "setLabels": _set_labels,
     "setMetadata": _set_metadata,
     "setTags": _set_tags,

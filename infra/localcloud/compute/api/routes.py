@@ -8,7 +8,7 @@ views, instance templates, machine images, networks, subnetworks, firewall rules
 policies (these three kept, without effect), zones, regions, machine, accelerator and disk types, the project,
 and batches of all these.
 
-Not there: groups of regions and unmanaged ones, regional disks and templates, attaching and detaching,
+Not there: groups of regions and unmanaged ones, regional disks and templates,
 routes, IAM policies. `beta` and `alpha` in a path are answered as v1,
 so fields that only they have are refused as unknown.
 """
@@ -17,6 +17,7 @@ from starlette.routing import BaseRoute
 
 from localcloud.batch import batch_route
 from localcloud.compute.api.collections import Shown, shown_routes
+from localcloud.compute.api.disks import disk_routes
 from localcloud.compute.api.firewalls import firewall_routes
 from localcloud.compute.api.groups import ManagedGroups
 from localcloud.compute.api.images import image_routes
@@ -39,6 +40,7 @@ def routes(site: Site, tasks: Tasks, commands: Commands, events: Events) -> list
         *shown_routes(site, _instances(site)),
         *operation_routes(site),
         *Things(site, tasks).routes(),
+        *disk_routes(site, tasks),
         *firewall_routes(site, tasks),
         *ManagedGroups(site, tasks, Groups(site, tasks, commands)).routes(),
         *network_routes(site),

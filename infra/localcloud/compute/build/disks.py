@@ -8,6 +8,7 @@ from localcloud.compute.build import images
 from localcloud.compute.build.checks import check_name
 from localcloud.compute.catalog import CatalogMachine
 from localcloud.compute.ids import fingerprint
+from localcloud.compute.links import last
 from localcloud.compute.refusals import already_exists, in_use, invalid_field, not_found
 from localcloud.compute.shelf import Resource
 from localcloud.compute.site import Site
@@ -67,6 +68,20 @@ def disks(
             created.append(disk)
         attached.append(_attached(place, item, disk))
     return Disks(attached=attached, created=created)
+
+
+def another(site: Site, zone: str, instance: Resource, given: Mapping[str, Any]) -> dict[str, Any]:
+    """A disk that exists, as an instance shows it that it is attached to beside those that it has.
+
+    Raises:
+        ApiError: 400 or 404: no such disk, or one of another zone or in use.
+    """
+    machine = site.catalog.machine(last(instance["machineType"]), zone)
+    if machine is None:
+        raise invalid_field("resource.machineType", instance["machineType"], "Unknown machine type.")
+    index = max((disk["index"] for disk in instance["disks"]), default=-1) + 1
+    place = _Place(site=site, zone=zone, instance=instance["name"], machine=machine, index=index)
+    return _attached(place, given, _existing(place, given))
 
 
 def _check_new(place: _Place, disk: Resource, created: Sequence[Resource]) -> None:

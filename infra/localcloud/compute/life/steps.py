@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from localcloud.clock import pacific
-from localcloud.compute import local_ssd
+from localcloud.compute import attachments, local_ssd
 from localcloud.compute.build import network, scheduling
 from localcloud.compute.build.instance import UNKNOWN_PLATFORM, Built
 from localcloud.compute.build.machine import attachment
@@ -35,7 +35,7 @@ class Steps:
         for disk in built.disks:
             site.things["disks"].put(f"zones/{vm.zone}", disk["name"], disk)
         for attached in vm.resource["disks"]:
-            self._use(attached, vm.resource["selfLink"])
+            attachments.use(site, attached, vm.resource["selfLink"])
         network.occupy(site, vm.resource)
         site.registry.add(vm)
         return vm
@@ -189,7 +189,7 @@ class Steps:
         site.registry.remove(vm)
         network.vacate(site, vm.resource)
         for attached in vm.resource["disks"]:
-            self._let_go(attached, vm)
+            attachments.release(site, attached, vm.resource["selfLink"], delete=attached["autoDelete"])
         if vm.lives and not vm.empty:
             site.machines.forget(vm.id)
 
@@ -232,30 +232,3 @@ class Steps:
         if vm.timer:
             vm.timer.cancel()
             vm.timer = None
-
-    def _use(self, attached: dict[str, Any], user: str) -> None:
-        disk = self._disk(attached)
-        if disk:
-            users = [*disk.get("users", ()), user]
-            self._put({**disk, "users": users, "lastAttachTimestamp": self._site.now()})
-
-    def _let_go(self, attached: dict[str, Any], vm: Vm) -> None:
-        disk = self._disk(attached)
-        if disk is None:
-            return
-        users = [user for user in disk.get("users", ()) if user != vm.resource["selfLink"]]
-        if attached["autoDelete"] and not users:
-            self._site.things["disks"].take(f"zones/{vm.zone}", disk["name"])
-            return
-        rest = {key: value for key, value in disk.items() if key != "users"}
-        now = {"lastDetachTimestamp": self._site.now()}
-        self._put({**rest, **({"users": users} if users else {}), **now})
-
-    def _disk(self, attached: dict[str, Any]) -> Any:
-        scope, _, name = (
-            attached.get("source", "").partition(f"/projects/{self._site.project}/")[2].partition("/disks/")
-        )
-        return self._site.things["disks"].get(scope, name)
-
-    def _put(self, disk: dict[str, Any]) -> None:
-        self._site.things["disks"].put(f"zones/{last(disk['zone'])}", disk["name"], disk)

@@ -36,18 +36,9 @@ _COLLECTIONS = """
 
 _INSTANCE = "/zones/{zone}/instances/{instance}"
 _ON_INSTANCES = (
-    *(
-        "stop",
-        "start",
-        "suspend",
-        "resume",
-        "reset",
-        "simulateMaintenanceEvent",
-        "setLabels",
-        "setMetadata",
-        "setTags",
-    ),
-    *("setScheduling", "setDeletionProtection", "setMachineType", "setDiskAutoDelete"),
+    *("stop", "start", "suspend", "resume", "reset", "simulateMaintenanceEvent", "setLabels", "setMetadata"),
+    *("setTags", "attachDisk", "detachDisk", "setScheduling", "setDeletionProtection", "setMachineType"),
+    "setDiskAutoDelete",
 )
 
 _ON_GROUPS = (*("resize", "setInstanceTemplate", "abandonInstances", "deleteInstances", "recreateInstances"),)
@@ -62,6 +53,8 @@ _REST = rows(
     POST /zones/{zone}/instanceGroupManagers  compute.instanceGroupManagers.create compute.instances.create
     GET  /global/networks/{network}/getEffectiveFirewalls  compute.networks.getEffectiveFirewalls
     GET  /aggregated/subnetworks/listUsable         compute.subnetworks.list
+    POST /zones/{zone}/disks/{disk}/resize          compute.disks.resize
+    POST /zones/{zone}/disks/{disk}/createSnapshot  compute.disks.createSnapshot compute.snapshots.create
     GET  /aggregated/operations                     compute.globalOperations.list
     GET  /global/images/family/{family}             compute.images.getFromFamily
     GET  /zones/{zone}/imageFamilyViews/{family}    compute.images.getFromFamily
