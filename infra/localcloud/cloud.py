@@ -1,7 +1,7 @@
 """All services in one loop: made here, joined here, started and stopped in the right order."""
 
 import contextlib
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Self
@@ -17,6 +17,7 @@ from localcloud.access.services import SERVICES
 from localcloud.clock import Clock
 from localcloud.compute import ComputeService, Pace, Timings
 from localcloud.compute.api.call import NOBODY
+from localcloud.deployed import Deployed, DeployedFunction
 from localcloud.deployment import Manifest, Processes, Where, secrets, settings, wire
 from localcloud.endpoints import Endpoints
 from localcloud.faults import Faults
@@ -116,6 +117,7 @@ class LocalCloud:
         number = number_of(project)
         self.projects = ProjectService(project=project, number=number, owner=NOBODY, clock=clock)
         self.accounts = ServiceAccounts(project=project, number=number)
+        self.deployed = Deployed(project=project, clock=clock, running=self._running)
         handlers = [*self.pubsub.handlers(), *self.monitoring.handlers()]
         latency = Latency(lambda: self.limits.now)
         self.doors = Doors(handlers=handlers, faults=self.faults, latency=latency)
@@ -243,7 +245,15 @@ class LocalCloud:
         return self._http.url
 
     def _routes(self) -> list[BaseRoute]:
-        checked = (self.storage, self.compute, self.logs, self.scheduler, self.projects, self.accounts)
+        checked = (
+            self.storage,
+            self.compute,
+            self.logs,
+            self.scheduler,
+            self.projects,
+            self.accounts,
+            self.deployed,
+        )
         services = (self.pubsub, self.monitoring)
         identity = Identity(project=self._options.project)
         knobs = (
@@ -260,6 +270,7 @@ class LocalCloud:
         return [
             *checked_routes(route for service in checked for route in service.routes()),
             *(route for service in services for route in service.routes()),
+            *self.deployed.undone(),
             *admin,
             *self.faults.admin_routes(),
             *self.limits.admin_routes(),
@@ -268,6 +279,21 @@ class LocalCloud:
             *self.doors.admin_routes(),
             Route("/local/env", self._env),
             Route("/local/functions", self._functions),
+        ]
+
+    def _running(self) -> Sequence[DeployedFunction]:
+        """The functions whose processes are kept, as they are deployed."""
+        kept = self._processes.kept if self._processes else {}
+        return [
+            DeployedFunction(
+                name=item.function.deployed_name,
+                entry_point=name,
+                url=item.url,
+                memory=item.function.memory,
+                timeout_seconds=item.function.timeout_seconds,
+                topic="" if item.function.signature == "http" else item.function.topic,
+            )
+            for name, item in sorted(kept.items())
         ]
 
     async def _env(self, _request: Request) -> Response:

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from localcloud.deployed.bases import BASES
+
 
 @dataclass(frozen=True, kw_only=True)
 class Endpoints:
@@ -56,6 +58,7 @@ class Endpoints:
             override + "CLOUDSCHEDULER": f"{self.http}/",
             override + "CLOUDRESOURCEMANAGER": f"{self.http}/",
             override + "IAM": f"{self.http}/",
+            **{override + api.upper(): f"{self.http}/{base}" for api, base in BASES.items()},
         }
 
     def prepare(self) -> None:

@@ -9,6 +9,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from localcloud.clock import Clock, rfc3339
+from localcloud.errors import ApiError
 from localcloud.http import Json
 from localcloud.methods import refusing
 from localcloud.permissions import caller
@@ -17,8 +18,8 @@ from localcloud.rpc import RpcError, page
 from localcloud.rpc.rest import Body, read_body
 from localcloud.rpc.shapes import stored_shapes
 
-UNDONE = ("filter",)
-"""Query parameters that are not done."""
+ALIVE = "lifecycleState:ACTIVE"
+"""The filter that gcloud sends, which leaves nothing out here."""
 
 
 class GetBody(msgspec.Struct, frozen=True, kw_only=True):
@@ -59,7 +60,7 @@ class ProjectService:
             Route(f"{item}:setIamPolicy", self._set_policy, methods=["POST"]),
             Route(f"{item}:testIamPermissions", self._test, methods=["POST"]),
         ]
-        return [*refusing(methods, UNDONE)]
+        return [*refusing(methods, ())]
 
     def admin_routes(self) -> list[BaseRoute]:
         """There is nothing to be done to it by hand."""
@@ -80,6 +81,8 @@ class ProjectService:
         }
 
     async def _list(self, request: Request) -> Response:
+        if request.query_params.get("filter", "") not in {"", ALIVE}:
+            raise ApiError(501, "notImplemented", "The local cloud does not do the parameter filter.")
         size = request.query_params.get("pageSize", "0")
         if not size.lstrip("-").isdecimal():
             raise RpcError("INVALID_ARGUMENT", f"pageSize must be a number, not {size!r}.")

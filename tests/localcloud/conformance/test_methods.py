@@ -21,6 +21,7 @@ from tests.localcloud.conformance.write_methods import (
     PAGE,
     ApiMethod,
     answered,
+    base_of,
     document,
     is_done,
     listed,
@@ -34,6 +35,8 @@ FOLDERS = {
     "cloudscheduler": "scheduler",
     "iam": "service_accounts",
     "logging": "logs",
+    "cloudfunctions": "deployed",
+    "run": "deployed",
 }
 """Where the tests of an API are, if not in a folder of its name."""
 
@@ -58,7 +61,7 @@ ACCESS_LISTS = ("acl", "defaultObjectAcl")
 
 def path_of(api: str, method: ApiMethod) -> str:
     """A path of the method, with names that nothing has."""
-    return "/" + document(api)["servicePath"] + method.path.replace("{}", "nothing")
+    return "/" + base_of(api) + method.path.replace("{}", "nothing")
 
 
 def test_the_list_of_methods_is_that_of_googles_documents():

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from localcloud.cloud import LocalCloud, Options
-from tests.localcloud.conformance.write_methods import APIS, document, is_done, methods
+from tests.localcloud.conformance.write_methods import APIS, base_of, document, is_done, methods
 
 WRONG = "Invalid field selection nosuchfield"
 IMAGE = "projects/debian-cloud/global/images/family/debian-12"
@@ -57,7 +57,7 @@ def answers(state: Path, asked: Sequence[Asked]) -> list[httpx.Response]:
 def test_a_field_that_no_answer_has_is_refused(api: str, tmp_path: Path):
     """400 by every method that answers with something, before anything is done or looked for."""
     done = [method for method in methods(api) if is_done(api, method) and method.answer]
-    base = "/" + document(api)["servicePath"]
+    base = "/" + base_of(api)
     # Of an empty message there is nothing to choose; an upload is done under another path.
     told = [
         method

@@ -18,6 +18,7 @@ from googleapiclient.discovery_cache import get_static_doc
 from starlette.routing import Match, Route
 
 from localcloud.cloud import LocalCloud, Options
+from localcloud.deployed.bases import BASES
 from localcloud.methods.choosing import ANY, LEAF
 from localcloud.storage import undone
 from tests.localcloud.conformance.ignored import IGNORED
@@ -36,6 +37,10 @@ APIS: Mapping[str, tuple[str, str]] = {
     "cloudscheduler": ("v1", "Cloud Scheduler"),
     "cloudresourcemanager": ("v1", "Cloud Resource Manager"),
     "iam": ("v1", "Identity and Access Management"),
+    "cloudfunctions": ("v2", "Cloud Functions"),
+    "run": ("v1", "Cloud Run"),
+    "secretmanager": ("v1", "Secret Manager"),
+    "serviceusage": ("v1", "Service Usage"),
 }
 _PARAMETER = re.compile(r"\{\+?\w+\}")
 
@@ -56,6 +61,11 @@ def document(api: str) -> Mapping[str, Any]:
     """Google's discovery document."""
     found: Mapping[str, Any] = json.loads(get_static_doc(api, APIS[api][0]))
     return found
+
+
+def base_of(api: str) -> str:
+    """What the paths of an API begin with here."""
+    return BASES.get(api, "") + str(document(api)["servicePath"])
 
 
 def methods(api: str) -> list[ApiMethod]:
@@ -82,7 +92,7 @@ def listed() -> str:
     """The text of `methods.txt`."""
     lines = []
     for api in APIS:
-        lines.append(f"{api} {document(api)['servicePath']}")
+        lines.append(f"{api} {base_of(api)}")
         lines += [f" {method.name} {method.verb} {method.path}" for method in methods(api)]
     return "\n".join(lines) + "\n"
 
@@ -141,7 +151,7 @@ def served() -> Sequence[Route]:
 
 def is_done(api: str, method: ApiMethod) -> bool:
     """Whether a route takes it."""
-    path = "/" + document(api)["servicePath"] + method.path.replace("{}", "x")
+    path = "/" + base_of(api) + method.path.replace("{}", "x")
     return any(_routed(method.verb, prefix + path) for prefix in ("", "/upload"))
 
 

@@ -14,6 +14,7 @@ PLACE = "projects/p/zones/us-central1-a/instances"
 WORDS = (
     *("compute.", "storage.", "pubsub.", "monitoring.", "logging.", "cloudscheduler."),
     *("resourcemanager.", "iam."),
+    *("cloudfunctions.", "run."),
 )
 
 

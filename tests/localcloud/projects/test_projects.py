@@ -131,3 +131,15 @@ def test_gcloud_grants_a_role(stand: Stand, tmp_path: Path):
     shown = stand.gcloud(tmp_path, "projects", "get-iam-policy", PROJECT, *wanted)
     assert "roles/compute.admin\tserviceAccount:a@example.com" in shown.splitlines()
     assert stand.gcloud(tmp_path, "projects", "describe", PROJECT, "--format=value(name)").strip() == PROJECT
+
+
+@pytest.mark.skipif(not shutil.which("gcloud"), reason="gcloud is not installed")
+def test_gcloud_lists_the_project(stand: Stand, tmp_path: Path):
+    """By the filter that leaves out deleted ones; another filter is not done."""
+    assert stand.gcloud(tmp_path, "projects", "list", "--format=value(projectId)").strip() == PROJECT
+
+
+def test_a_filter_of_projects_that_is_not_done_is_refused(http: httpx.Client):
+    """By its name."""
+    answer = http.get("/v1/projects", params={"filter": "labels.a:b"})
+    assert (answer.status_code, "the parameter filter" in answer.text) == (501, True)

@@ -1,4 +1,4 @@
-"""Cloud Logging, Cloud Scheduler, Cloud Resource Manager, and service accounts.
+"""Cloud Logging, Cloud Scheduler, Cloud Resource Manager, service accounts, and what shows functions.
 
 From "Access control with IAM" of each. Nothing is asked for a list of projects, nor for a question about
 one's own permissions.
@@ -36,6 +36,21 @@ OTHERS = {
         GET    /v1/projects/{project}/locations             cloudscheduler.locations.list
         GET    /v1/projects/{project}/locations/{location}  cloudscheduler.locations.get
         """
+    ),
+    **rows(
+        """
+        GET /run/v1/projects/{project}/locations/{location}/services  run.services.list
+        """
+    ),
+    **rows(
+        """
+        GET /v1/projects/{project}/locations                       cloudfunctions.locations.list
+        GET /v2/projects/{project}/locations                       cloudfunctions.locations.list
+        GET /v1/projects/{project}/locations/{location}/functions  cloudfunctions.functions.list
+        GET /v2/projects/{project}/locations/{location}/functions  cloudfunctions.functions.list
+        GET /v2/projects/{project}/locations/{location}/functions/{function}  cloudfunctions.functions.get
+        """,
+        prefix="/cloudfunctions",
     ),
     **rows(
         """

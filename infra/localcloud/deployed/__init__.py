@@ -1,0 +1,6 @@
+"""The project and its functions, as Resource Manager, Cloud Functions and Cloud Run show them."""
+
+from localcloud.deployed.service import Deployed
+from localcloud.deployed.shown import DeployedFunction
+
+__all__ = ["Deployed", "DeployedFunction"]
