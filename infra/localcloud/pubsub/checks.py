@@ -34,6 +34,7 @@ MUTABLE: Mapping[str, frozenset[str]] = {
         "ack_deadline_seconds", "dead_letter_policy", "expiration_policy", "labels", "retry_policy",
         "message_retention_duration", "push_config", "retain_acked_messages",
     }),
+    "Snapshot": frozenset({"expire_time", "labels"}),
 }  # fmt: skip
 """The fields that an update may name, by the type of the resource."""
 

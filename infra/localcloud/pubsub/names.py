@@ -9,7 +9,7 @@ DELETED_TOPIC = "_deleted-topic_"
 
 # "Resource names" of Pub/Sub: 3 to 255 of these, a letter first, and not `goog…`.
 _NAME = re.compile(
-    r"projects/(?P<project>[^/]+)/(?P<kind>topics|subscriptions)/(?!goog)(?P<id>[A-Za-z][\w.~+%-]{2,254})",
+    r"projects/(?P<project>[^/]+)/(?P<kind>topics|subscriptions|snapshots)/(?!goog)(?P<id>[A-Za-z][\w.~+%-]{2,254})",
     re.ASCII,
 )
 _HELP = "Refer to https://cloud.google.com/pubsub/docs/pubsub-basics#resource_names for more information."

@@ -6,7 +6,7 @@ No I/O and no clock: what needs the time is told it, in seconds of any clock tha
 import heapq
 import itertools
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from localcloud.pubsub.chain import Chain, Held, State
 from localcloud.pubsub.terms import AskedTerms, Counts, Terms
@@ -147,6 +147,27 @@ class Queue:
         waiting = (held.message for held in self._live.values() if held.state is not State.DONE)
         return next(waiting, None)
 
+    def unacknowledged(self) -> list[Raw]:
+        """The messages that are not acknowledged, leased ones included, in the order of publishing."""
+        return [held.message for held in self._live.values() if held.state is not State.DONE]
+
+    def restore(self, now: float, messages: Iterable[Raw]) -> None:
+        """Deliver these messages again, and acknowledge every other."""
+        self.advance(now)
+        again = list(messages)
+        ids = {message.message_id for message in again}
+        gone = [held for held in self._live.values() if held.message.message_id not in ids]
+        self._done = deque(held for held in self._done if held.message.message_id not in ids)
+        self._clear()
+        for message in again:
+            self.add(message, now)
+        if self.terms.keep_done:
+            self._done.extend(gone)
+
+    def _clear(self) -> None:
+        for pile in (self._live, self._chains, self._leases, self._later, self._ready, self._deadlines):
+            pile.clear()
+
     def seek(self, now: float, is_past: Callable[[Raw], bool]) -> None:
         """Acknowledge every message that is past; deliver again every other that is still kept."""
         self.advance(now)
@@ -154,8 +175,7 @@ class Queue:
         self._done = deque(held for held in self._done if is_past(held.message))
         again = [held for held in self._live.values() if not is_past(held.message)]
         past = [held for held in self._live.values() if is_past(held.message)]
-        for pile in (self._live, self._chains, self._leases, self._later, self._ready, self._deadlines):
-            pile.clear()
+        self._clear()
         for held in sorted([*kept, *again], key=lambda held: held.number):
             self.add(held.message, now)
         if self.terms.keep_done:

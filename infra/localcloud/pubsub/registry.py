@@ -36,6 +36,8 @@ class PubSubRegistry:
         self.fault_injection = FaultInjection()
         self.topics: dict[str, Topic] = {}
         self.subscriptions: dict[str, Subscription] = {}
+        self.published: Callable[[str, Raw], None] = lambda _topic, _message: None
+        """Told of each message that is published, with its topic."""
         # Ids must not come again after a restart: receivers keep them to know a double by.
         self._ids = itertools.count(int(clock.now().timestamp() * 1e6))
 
@@ -78,6 +80,7 @@ class PubSubRegistry:
         stamped.message_id = str(next(self._ids))
         stamped.publish_time.FromDatetime(self.clock.now())
         topic.published += 1
+        self.published(topic.config.name, stamped)
         for subscription in list(topic.subscriptions.values()):
             endpoint = subscription.config.push_config.push_endpoint
             subscription.offer(stamped, self.fault_injection.delays(topic.config.name, endpoint))

@@ -19,6 +19,7 @@ from localcloud.pubsub.iam import Policies
 from localcloud.pubsub.publisher import Publisher
 from localcloud.pubsub.push import Pusher
 from localcloud.pubsub.registry import PubsubMessage, PubSubRegistry
+from localcloud.pubsub.snapshots import Snapshots
 from localcloud.pubsub.streaming import streaming_pull
 from localcloud.pubsub.subscriber import Subscriber
 from localcloud.rpc import grpc_handlers, rest_routes
@@ -52,8 +53,11 @@ class PubSubService:
         self._post = post
         self._push_limit = settings.push_limit
         self._pushers: dict[str, tuple[Pusher, asyncio.Task[None]]] = {}
-        subscriber = Subscriber(self._registry, self._follow, pull_wait=settings.pull_wait)
-        services = (Publisher(self._registry), subscriber, Policies(self._registry))
+        snapshots = Snapshots(self._registry)
+        subscriber = Subscriber(
+            self._registry, self._follow, snapshots=snapshots, pull_wait=settings.pull_wait
+        )
+        services = (Publisher(self._registry), subscriber, snapshots, Policies(self._registry))
         self._methods = [*checked_methods(method for service in services for method in service.methods())]
 
     def publish(self, topic: str, data: bytes, attributes: Mapping[str, str]) -> str:

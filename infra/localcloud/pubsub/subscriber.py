@@ -12,6 +12,7 @@ from localcloud.pubsub.chain import Held
 from localcloud.pubsub.checks import check_ack_deadline, complete_subscription, updated
 from localcloud.pubsub.names import already_exists, check_project, invalid, not_found
 from localcloud.pubsub.registry import PubSubRegistry
+from localcloud.pubsub.snapshots import Snapshots
 from localcloud.pubsub.subscription import Subscription
 from localcloud.pubsub.terms import AskedTerms
 from localcloud.rpc import Method, Raw, RpcError, page, plain, table
@@ -59,9 +60,15 @@ class Subscriber:
     """
 
     def __init__(
-        self, registry: PubSubRegistry, changed: Callable[[str], None], *, pull_wait: timedelta
+        self,
+        registry: PubSubRegistry,
+        changed: Callable[[str], None],
+        *,
+        snapshots: Snapshots,
+        pull_wait: timedelta,
     ) -> None:
         self._registry = registry
+        self._snapshots = snapshots
         self._changed = changed
         self._pull_wait = pull_wait
 
@@ -156,13 +163,15 @@ class Subscriber:
         return Empty()
 
     def seek(self, request: Raw) -> Raw:
-        """Acknowledge what was published before a time, deliver again what was not."""
+        """Acknowledge what was published before a time, deliver again what was not; or go by a snapshot."""
         subscription = self._registry.subscription(request.subscription)
         match request.WhichOneof("target"):
             case "time":
                 moment = request.time.ToDatetime(tzinfo=UTC)
             case "snapshot":
-                raise not_found(request.snapshot)
+                topic = subscription.config.topic
+                subscription.restore(self._snapshots.messages_for(request.snapshot, topic))
+                return plain(types.SeekResponse)()
             case _:
                 text = "No target was specified in the SeekRequest. Must specify either a time or a snapshot"
                 raise RpcError("INVALID_ARGUMENT", text)

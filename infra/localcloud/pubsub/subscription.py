@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from localcloud.pubsub.filter import attribute_filter
 from localcloud.pubsub.queue import Bury, Queue
@@ -46,6 +46,11 @@ class Subscription:
             return
         for delay in delays:
             self.queue.add(message, self.now(), delay=delay)
+        self.changed()
+
+    def restore(self, messages: Iterable[Raw]) -> None:
+        """Deliver these messages again as far as the filter wants them, and acknowledge every other."""
+        self.queue.restore(self.now(), filter(lambda message: self._matches(message.attributes), messages))
         self.changed()
 
     def changed(self) -> None:

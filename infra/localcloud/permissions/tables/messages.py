@@ -23,6 +23,7 @@ _PUBLISHER = """
     GetTopic                pubsub.topics.get@topic
     ListTopics              pubsub.topics.list@project
     ListTopicSubscriptions  pubsub.topics.get@topic
+    ListTopicSnapshots      pubsub.topics.get@topic
     DeleteTopic             pubsub.topics.delete@topic
 """
 _SUBSCRIBER = """
@@ -37,6 +38,11 @@ _SUBSCRIBER = """
     StreamingPull           pubsub.subscriptions.consume@subscription
     ModifyPushConfig        pubsub.subscriptions.update@subscription
     Seek                    pubsub.subscriptions.consume@subscription
+    CreateSnapshot          pubsub.snapshots.create@name pubsub.subscriptions.consume@subscription
+    GetSnapshot             pubsub.snapshots.get@snapshot
+    UpdateSnapshot          pubsub.snapshots.update@snapshot.name
+    ListSnapshots           pubsub.snapshots.list@project
+    DeleteSnapshot          pubsub.snapshots.delete@snapshot
 """
 _POLICIES = """
     GetIamPolicy            pubsub.*.getIamPolicy@resource
