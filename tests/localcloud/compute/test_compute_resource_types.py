@@ -147,3 +147,22 @@ def test_templates_and_machine_images_need_what_they_are_about(world: World):
     assert "machine type is required" in world.refused("POST", "global/instanceTemplates", {"name": "t"})[2]
     body = {"name": "m", "sourceInstance": f"{INSTANCES}/none"}
     assert world.refused("POST", "global/machineImages", body)[0] == 404
+
+
+@pytest.mark.parametrize(
+    "path",
+    [f"zones/{ZONE}/disks", f"regions/{REGION}/addresses", "global/images", "global/snapshots"],
+)
+def test_labels_are_replaced_by_whoever_knows_them(world: World, path):
+    """With the fingerprint of now; without labels there are none."""
+    world.post(path, {"name": "n"})
+    before = world.get(f"{path}/n")
+    body = {"labels": {"a": "b"}, "labelFingerprint": before["labelFingerprint"]}
+    world.post(f"{path}/n/setLabels", body)
+    assert world.get(f"{path}/n")["labels"] == {"a": "b"}
+    assert world.refused("POST", f"{path}/n/setLabels", body)[:2] == (412, "conditionNotMet")
+    bad = {"labels": {"A": "b"}, "labelFingerprint": world.get(f"{path}/n")["labelFingerprint"]}
+    assert world.refused("POST", f"{path}/n/setLabels", bad)[0] == 400
+    world.post(f"{path}/n/setLabels", {**bad, "labels": {}})
+    assert "labels" not in world.get(f"{path}/n")
+    assert world.refused("POST", f"{path}/none/setLabels", body)[0] == 404

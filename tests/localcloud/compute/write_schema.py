@@ -22,6 +22,7 @@ ROOTS = (
     "DiskType",
     "DisksResizeRequest",
     "Firewall",
+    "GlobalSetLabelsRequest",
     "Image",
     "Instance",
     "InstanceGroup",
@@ -42,6 +43,7 @@ ROOTS = (
     "Network",
     "Operation",
     "Region",
+    "RegionSetLabelsRequest",
     "Reservation",
     "ResourcePolicy",
     "Scheduling",
@@ -49,6 +51,7 @@ ROOTS = (
     "Subnetwork",
     "Tags",
     "Zone",
+    "ZoneSetLabelsRequest",
 )
 
 

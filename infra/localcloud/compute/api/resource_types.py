@@ -1,17 +1,28 @@
 """The methods of the collections that users fill: disks, addresses, images, templates, and others."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from starlette.routing import BaseRoute
 
 from localcloud.compute.api.call import Answer, Call, route
 from localcloud.compute.api.collections import Shown, by_name, shown_routes
 from localcloud.compute.api.immediate import begin
+from localcloud.compute.build.checks import check_labels
+from localcloud.compute.ids import fingerprint
 from localcloud.compute.life import Tasks
 from localcloud.compute.operations import Running
+from localcloud.compute.refusals import not_found, stale
 from localcloud.compute.resource_types import IMAGES, RESOURCE_TYPES, ResourceType, drop, make
 from localcloud.compute.shelf import Resource, Rows
 from localcloud.compute.site import Site
+
+_LABELLED = ("addresses", "disks", "images", "snapshots")
+_LABELS_REQUESTS = {
+    "zones": "ZoneSetLabelsRequest",
+    "regions": "RegionSetLabelsRequest",
+    "global": "GlobalSetLabelsRequest",
+}
 
 
 class Things:
@@ -71,11 +82,41 @@ class Things:
                 )
             )
 
-        return [
+        async def set_labels(call: Call) -> Answer:
+            body = call.read(_LABELS_REQUESTS[resource_type.home])
+            return call.once(
+                lambda: self._begin(call, "setLabels", resource_type, _labelled(call, resource_type, body))
+            )
+
+        routes: list[BaseRoute] = [
             route(self._site, "POST", base, insert),
             route(self._site, "DELETE", f"{base}/{{{resource_type.parameter}}}", delete),
         ]
+        if resource_type.collection in _LABELLED:
+            routes.append(route(self._site, "POST", f"{base}/{{resource}}/setLabels", set_labels))
+        return routes
 
     def _begin(self, call: Call, kind: str, resource_type: ResourceType, resource: Resource) -> Running:
         path = f"{call.scope}/{resource_type.collection}/{resource['name']}"
         return begin(call, self._tasks, kind, path, resource)
+
+
+def _labelled(call: Call, resource_type: ResourceType, body: Mapping[str, Any]) -> Resource:
+    """The resource with these labels in place of its own.
+
+    Raises:
+        ApiError: 404 when there is none, 412 when its labels have changed meanwhile.
+    """
+    shelf, wanted = call.site.things[resource_type.collection], call.part("resource")
+    found = shelf.get(call.scope, shelf.name_of(call.scope, wanted))
+    if found is None:
+        path = f"{call.scope}/{resource_type.collection}/{wanted}"
+        raise not_found(f"projects/{call.site.project}/{path}")
+    if body.get("labelFingerprint") != found["labelFingerprint"]:
+        raise stale("Labels fingerprint either invalid or resource labels have changed")
+    labels = body.get("labels", {})
+    check_labels(labels)
+    rest = {key: value for key, value in found.items() if key != "labels"}
+    after = {**rest, **({"labels": labels} if labels else {}), "labelFingerprint": fingerprint(labels)}
+    shelf.put(call.scope, found["name"], after)
+    return after

@@ -53,6 +53,10 @@ _REST = rows(
     POST /zones/{zone}/instanceGroupManagers  compute.instanceGroupManagers.create compute.instances.create
     GET  /global/networks/{network}/getEffectiveFirewalls  compute.networks.getEffectiveFirewalls
     GET  /aggregated/subnetworks/listUsable         compute.subnetworks.list
+    POST /zones/{zone}/disks/{resource}/setLabels   compute.disks.setLabels
+    POST /regions/{region}/addresses/{resource}/setLabels  compute.addresses.setLabels
+    POST /global/images/{resource}/setLabels        compute.images.setLabels
+    POST /global/snapshots/{resource}/setLabels     compute.snapshots.setLabels
     POST /zones/{zone}/disks/{disk}/resize          compute.disks.resize
     POST /zones/{zone}/disks/{disk}/createSnapshot  compute.disks.createSnapshot compute.snapshots.create
     GET  /aggregated/operations                     compute.globalOperations.list
