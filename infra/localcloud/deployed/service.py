@@ -17,8 +17,12 @@ from localcloud.errors import ApiError
 from localcloud.http import Json
 from localcloud.project import number_of
 
-OLDER = ("/cloudfunctions/v1/{rest:path}", "/run/v2/{rest:path}")
-"""Other versions of these APIs, of which nothing more is done than what stands before them."""
+OLDER = (
+    "/cloudfunctions/v1/{rest:path}",
+    "/run/v2/{rest:path}",
+    "/v1/projects/{project}/dashboards{rest:path}",
+)
+"""Other versions of these APIs and of Monitoring, of which no more is done than what stands before them."""
 _EVERY = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 
 

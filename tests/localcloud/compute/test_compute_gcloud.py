@@ -183,6 +183,8 @@ def test_disks_are_attached_resized_and_detached(gcloud, cloud: Cloud):
     assert [(disk["deviceName"], disk["diskSizeGb"]) for disk in vm["disks"]][1:] == [("data", "50")]
     gcloud("disks", "snapshot", "data", "--snapshot-names=s", there)
     assert gcloud("snapshots", "list", "--format=value(name,diskSizeGb)").split() == ["s", "50"]
+    gcloud("disks", "add-labels", "data", "--labels=a=b", there)
+    assert gcloud("disks", "list", "--filter=labels.a=b", "--format=value(name)").split() == ["data"]
     gcloud("instances", "detach-disk", "vm", "--disk=data", there)
     gcloud("disks", "delete", "data", there, "--quiet")
     assert gcloud("disks", "list", "--format=value(name)").split() == ["vm"]

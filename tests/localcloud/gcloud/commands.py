@@ -1,0 +1,83 @@
+"""Everyday commands of gcloud, tried one after the other on one local cloud: `commands.txt`.
+
+A line is a command without `gcloud`, its name and its arguments apart by ` :: `. `!` before it says that the
+local cloud refuses it by design, and what is then said stands behind ` # `. A line `[title]` begins a group.
+The commands build on each other.
+
+After a change: `python -m tests.localcloud.gcloud.commands`.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[3]
+FILE = Path(__file__).with_name("commands.txt")
+PAGE = ROOT / "docs" / "local-cloud.md"
+BEGIN, END = "<!-- gcloud: generated -->", "<!-- gcloud: end -->"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Command:
+    """One command, without `gcloud`. `refusal` is what it says where it is refused, "" where it works."""
+
+    group: str
+    line: str
+    refusal: str = ""
+
+    @property
+    def name(self) -> str:
+        """The words before the first flag or argument that is no part of the command's name."""
+        return self.line.partition(" :: ")[0]
+
+    @property
+    def words(self) -> str:
+        """What a shell runs."""
+        return self.line.replace(" :: ", " ")
+
+
+def commands() -> list[Command]:
+    """All of them, in the order in which they are run."""
+    return [*_read(FILE.read_text(encoding="utf-8"))]
+
+
+def _read(text: str) -> Iterator[Command]:
+    group = ""
+    for line in filter(None, map(str.strip, text.splitlines())):
+        if line.startswith("["):
+            group = line.strip("[]")
+        else:
+            command, _, refusal = line.removeprefix("! ").partition(" # ")
+            yield Command(group=group, line=command, refusal=refusal)
+
+
+def table() -> str:
+    """What stands between the two marks of the page."""
+    every = commands()
+    works = [command for command in every if not command.refusal]
+    groups = list(dict.fromkeys(command.group for command in every))
+    rows = [
+        f"| {group} | {_names(every, group, works=True)} | {_names(every, group, works=False)} |"
+        for group in groups
+    ]
+    counted = (
+        f"{len(works)} of {len(every)} commands work with gcloud 528; the others are refused by design, with"
+        " the name of what is not done."
+    )
+    head = ["| commands | work | are refused |", "|---|---|---|"]
+    return "\n".join([BEGIN, "", counted, "", *head, *rows, "", END])
+
+
+def _names(every: Sequence[Command], group: str, *, works: bool) -> str:
+    found = [item.name for item in every if item.group == group and works is not bool(item.refusal)]
+    return ", ".join(f"`{name}`" for name in dict.fromkeys(found))
+
+
+def page(text: str) -> str:
+    """The page with this table in place of its own."""
+    before, _, rest = text.partition(BEGIN)
+    return before + table() + rest.partition(END)[2]
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
