@@ -9,12 +9,12 @@ from localcloud.errors import ApiError
 Mask = Mapping[str, Any]
 """The fields that are wanted, each with the mask of what is below; an empty mask is everything."""
 
-_TOKEN = re.compile(r"\s*([A-Za-z0-9_*$.-]+|[/(),])\s*")
+_TOKEN = re.compile(r"\s*([A-Za-z0-9_*$-]+|[/.(),])\s*")
 DEEPEST = 30
 
 
 def read_mask(text: str) -> Mask:
-    """Read `a,b/c,d(e,f),items/*/g`.
+    """Read `a,b/c,d(e,f),items/*/g`; a dot is a slash.
 
     Raises:
         ApiError: 400 when it is no selection of fields.
@@ -59,10 +59,10 @@ class _Reader:
 
     def _selection(self, depth: int) -> tuple[str, dict[str, Any]]:
         name = self.ahead
-        if not name or name in "/(),":
+        if not name or name in "/.(),":
             raise self.refused()
         self._at += 1
-        if self._skip("/"):
+        if self._skip("/") or self._skip("."):
             if depth > DEEPEST:
                 raise self.refused()
             inner, below = self._selection(depth + 1)
@@ -88,13 +88,21 @@ def _both(mask: Mask, other: Mask) -> dict[str, Any]:
 
 
 def select(value: Any, mask: Mask) -> Any:
-    """The part of a value that is wanted; a list is looked into item by item."""
+    """The part of a value that is wanted; a list is looked into item by item.
+
+    An object with nothing that is wanted is left out. `zones` is each key such as `zones/us-central1-a`.
+    """
     if not mask:
         return value
     if isinstance(value, list):
         return [select(item, mask) for item in value]
     if not isinstance(value, dict):
         return value
-    others = mask.get("*")
-    wanted = mask if others is None else value
-    return {name: select(value[name], mask.get(name, others or {})) for name in wanted if name in value}
+    found = {}
+    for name, item in value.items():
+        below = mask.get(name, mask.get(name.partition("/")[0], mask.get("*")))
+        if below is not None:
+            part = select(item, below)
+            if part != {} or not below:
+                found[name] = part
+    return found

@@ -164,6 +164,16 @@ class TestPartialAnswers:
         assert set(answer["items"]["zones/us-east1-b"]) == {"warning"}
         assert world.get(f"zones/{ZONE}/instances/vm", fields="name") == {"name": "vm"}
 
+    def test_a_dot_is_a_slash_and_zones_are_every_zone(self, world: World):
+        """As slurm-gcp asks for lists; of zones in which nothing is wanted nothing is said."""
+        world.create(labels={"job": "a"})
+        for fields in ("items.zones.instances(name,labels.job)", "items/zones/instances(name,labels/job)"):
+            assert world.get("aggregated/instances", fields=fields) == {
+                "items": {f"zones/{ZONE}": {"instances": [{"name": "vm", "labels": {"job": "a"}}]}}
+            }
+        assert world.get("aggregated/instances", fields="items.regions.instances(name)") == {}
+        assert world.get(f"zones/{ZONE}/instances", fields="items(description)") == {"items": [{}]}
+
     def test_a_repeated_request_may_ask_for_other_fields(self, world: World):
         """They are no part of what the request id stands for."""
         key = "6f3c1a5e-0b7e-4c55-9d0e-6a5a3c1e9f10"
@@ -191,12 +201,13 @@ class TestPartialAnswers:
             ("l/x", {"l": [{"x": 1}, {"x": 2}]}),
             ("*/b", {"a": {"b": 1}, "l": [{}, {}]}),
             ("none", {}),
-            ("*", {"a": {"b": 1, "c": 2}, "l": [{"x": 1}, {"x": 2}]}),
+            ("e", {"e": {}}),
+            ("*", {"a": {"b": 1, "c": 2}, "l": [{"x": 1}, {"x": 2}], "e": {}}),
         ],
     )
     def test_a_mask_selects(self, mask, expected):
         """Nested, in lists, with a wildcard."""
-        value = {"a": {"b": 1, "c": 2}, "l": [{"x": 1}, {"x": 2}]}
+        value = {"a": {"b": 1, "c": 2}, "l": [{"x": 1}, {"x": 2}], "e": {}}
         assert select(value, read_mask(mask)) == expected
 
     @given(st.text("ab/(),* ", max_size=30))
