@@ -2,7 +2,8 @@
 
 Tools that know no endpoint but Google's stay as they are: they find the proxy, and the authority that signed
 its certificate, by the environment variables that their HTTP libraries document. Links in answers lead to
-`www.googleapis.com`, as Google's do. Any other host is refused, so nothing leaves this machine.
+`www.googleapis.com`, as Google's do. Any other host is refused, so nothing leaves this machine. What APIs are
+like (Google's discovery service) is answered from the documents that google-api-python-client ships.
 """
 
 import http.client
@@ -18,7 +19,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import trustme
+from googleapiclient.discovery_cache import get_static_doc
 
+_DISCOVERY = re.compile(r"/discovery/v1/apis/(?P<api>\w+)/(?P<version>\w+)/rest")
 LINKS = b"https://www.googleapis.com"
 _ALONG_THE_WAY = {
     "connection",
@@ -131,6 +134,9 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_error(403)
             return
         body = self._body()
+        if asked := _DISCOVERY.match(self.path):
+            self._describe(asked["api"], asked["version"])
+            return
         here = self.server.target
         upstream = http.client.HTTPConnection(here.netloc, timeout=300)
         try:
@@ -141,6 +147,15 @@ class _Handler(BaseHTTPRequestHandler):
             upstream.close()
 
     do_POST = do_PUT = do_PATCH = do_DELETE = do_HEAD = do_GET
+
+    def _describe(self, api: str, version: str) -> None:
+        """The discovery document of an API."""
+        document = (get_static_doc(api, version) or "").encode()
+        self.send_response_only(200 if document else 404)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(document)))
+        self.end_headers()
+        self.wfile.write(document)
 
     def _body(self) -> bytes:
         if self.headers.get("transfer-encoding", "").lower() != "chunked":
