@@ -1,7 +1,7 @@
 """The firewall rules that hold in a network, and the subnetworks that a project may use."""
 
 from localcloud.compute.catalog import Catalog
-from tests.localcloud.compute.world import REGION, World
+from tests.localcloud.compute.world import REGION, ZONE, World
 
 NETWORK = {"name": "own", "autoCreateSubnetworks": False}
 RULE = {"name": "ssh", "allowed": [{"IPProtocol": "tcp", "ports": ["22"]}]}
@@ -60,3 +60,36 @@ def test_subnetworks_that_may_be_used_come_in_pages(world: World):
     assert len(set(names)) == 2
     [found] = world.get(USABLE, filter="ipCidrRange=10.128.0.0/20")["items"]
     assert found["subnetwork"].endswith("/regions/us-central1/subnetworks/default")
+
+
+def test_of_the_rules_of_its_network_those_that_name_it_hold_for_an_instance(world: World):
+    """By a tag or by its account; those that name nobody hold for all."""
+    targets: dict[str, dict[str, list[str]]] = {
+        "account": {"targetServiceAccounts": ["me@example.com"]},
+        "everybody": {},
+        "other-account": {"targetServiceAccounts": ["you@example.com"]},
+        "other-tag": {"targetTags": ["mail"]},
+        "tag": {"targetTags": ["mail", "web"]},
+    }
+    world.post("global/networks", {"name": "own"})
+    world.post("global/firewalls", {**RULE, "network": "own"})
+    for name, fields in targets.items():
+        world.post("global/firewalls", {**RULE, "name": name, **fields})
+    accounts = [{"email": "me@example.com", "scopes": []}]
+    world.create(tags={"items": ["web"]}, serviceAccounts=accounts)
+    world.create("plain")
+    found = {
+        name: world.get(f"zones/{ZONE}/instances/{name}/getEffectiveFirewalls", networkInterface="nic0")
+        for name in ("vm", "plain")
+    }
+    names = {name: [rule["name"] for rule in found[name]["firewalls"][:4]] for name in found}
+    assert names["vm"] == ["account", "everybody", "tag", "default-allow-icmp"]
+    assert names["plain"][:2] == ["everybody", "default-allow-icmp"]
+
+
+def test_of_a_card_that_is_not_there_no_rules_hold(world: World):
+    """It is refused, with its name."""
+    world.create()
+    path = f"zones/{ZONE}/instances/vm/getEffectiveFirewalls"
+    status, _, message = world.refused("GET", path, networkInterface="nic1")
+    assert (status, "'networkInterface': 'nic1'" in message) == (400, True)

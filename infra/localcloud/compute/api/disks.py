@@ -1,4 +1,4 @@
-"""The methods of disks that change one: attaching, detaching, resizing, and taking a snapshot."""
+"""The methods of disks that change one: attaching, detaching, resizing, labels, and taking a snapshot."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,10 +8,12 @@ from starlette.routing import BaseRoute
 from localcloud.compute import attachments
 from localcloud.compute.api.call import Answer, Call, route
 from localcloud.compute.api.immediate import begin
+from localcloud.compute.build.checks import check_labels
 from localcloud.compute.build.disks import another
+from localcloud.compute.ids import fingerprint
 from localcloud.compute.life import Tasks
 from localcloud.compute.operations import Running
-from localcloud.compute.refusals import invalid_field, not_found, not_ready, unsupported
+from localcloud.compute.refusals import invalid_field, not_found, not_ready, stale, unsupported
 from localcloud.compute.registry import Vm
 from localcloud.compute.resource_types import SNAPSHOTS, make
 from localcloud.compute.shelf import Resource
@@ -73,6 +75,9 @@ def disk_routes(site: Site, tasks: Tasks) -> list[BaseRoute]:
 
         return call.once(work)
 
+    async def set_labels(call: Call) -> Answer:
+        return call.once(lambda: _set_labels(call, tasks))
+
     async def create_snapshot(call: Call) -> Answer:
         given = call.read("Snapshot")
 
@@ -86,6 +91,7 @@ def disk_routes(site: Site, tasks: Tasks) -> list[BaseRoute]:
     item = "projects/{project}/zones/{zone}/disks/{disk}"
     return [
         route(site, "POST", f"{item}/resize", resize),
+        route(site, "POST", f"{item}/setLabels", set_labels),
         route(site, "POST", f"{item}/createSnapshot", create_snapshot),
     ]
 
@@ -96,6 +102,18 @@ def _found(call: Call) -> Resource:
     if found is None:
         raise not_found(f"projects/{call.site.project}/{call.scope}/disks/{wanted}")
     return found
+
+
+def _set_labels(call: Call, tasks: Tasks) -> Running:
+    disk, body = _found(call), call.read("ZoneSetLabelsRequest")
+    if body.get("labelFingerprint") != disk["labelFingerprint"]:
+        raise stale("Labels fingerprint either invalid or resource labels have changed")
+    labels = body.get("labels", {})
+    check_labels(labels)
+    rest = {key: value for key, value in disk.items() if key != "labels"}
+    own = {"labels": labels} if labels else {}
+    attachments.put(call.site, {**rest, **own, "labelFingerprint": fingerprint(labels)})
+    return begin(call, tasks, "setLabels", f"{call.scope}/disks/{disk['name']}", disk)
 
 
 def _larger(call: Call, size: int) -> Resource:

@@ -58,6 +58,8 @@ _REST = rows(
     POST /global/images/{resource}/setLabels        compute.images.setLabels
     POST /global/snapshots/{resource}/setLabels     compute.snapshots.setLabels
     POST /zones/{zone}/disks/{disk}/resize          compute.disks.resize
+    POST /zones/{zone}/disks/{disk}/setLabels       compute.disks.setLabels
+    GET  /zones/{zone}/instances/{instance}/getEffectiveFirewalls  compute.instances.getEffectiveFirewalls
     POST /zones/{zone}/disks/{disk}/createSnapshot  compute.disks.createSnapshot compute.snapshots.create
     GET  /aggregated/operations                     compute.globalOperations.list
     GET  /global/images/family/{family}             compute.images.getFromFamily
