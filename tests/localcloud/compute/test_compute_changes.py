@@ -118,6 +118,25 @@ def test_what_an_insert_refuses_a_change_refuses_too(world: World, method, body,
     assert world.instance() == vm
 
 
+def test_a_fingerprint_may_lack_its_padding():
+    """As JSON of protobuf says of base64; the one that libcloud makes up for a new instance has none."""
+    world = World()
+    vm = world.create(metadata={"fingerprint": "na", "items": [{"key": "a", "value": "b"}]})
+    fingerprint = vm["metadata"]["fingerprint"].rstrip("=")
+    world.post(f"{VM}/setMetadata", {"fingerprint": fingerprint, "items": []})
+    assert "items" not in world.instance()["metadata"]
+    world.close()
+
+
+def test_a_body_that_no_method_reads_is_not_read():
+    """As on Google Cloud, to which libcloud sends the word "ignored"; one that is read must be an object."""
+    world = World()
+    world.create()
+    assert world.post(f"{VM}/reset", "ignored")["operationType"] == "reset"
+    assert world.refused("POST", f"{VM}/setTags", "ignored")[1] == "parseError"
+    world.close()
+
+
 def test_scheduling_of_a_running_instance_can_be_changed_in_part(world: World):
     """Maintenance behaviour yes; what makes it a spot VM only while it is TERMINATED."""
     world.create()

@@ -10,6 +10,7 @@ import httpx
 import pytest
 
 from localcloud.cloud import LocalCloud, Options
+from localcloud.compute.api.call import WITHOUT_BODY
 from localcloud.methods import known_method
 from localcloud.storage.fields import BucketFields, ObjectFields
 from localcloud.storage.undone import OBJECT_FIELDS, SETTINGS
@@ -138,6 +139,14 @@ def test_a_parameter_that_asks_for_nothing_is_taken(tmp_path: Path):
     asked = [("GET", base), ("GET", f"{base}x"), *(("GET", compute + text) for text in ("0", "7"))]
     asked += [("GET", f"/storage/v1/b?project=nothing&softDeleted={text}") for text in ("False", "true")]
     assert [answer.status_code for answer in asyncio.run(_answers(tmp_path, asked))] == [200, 501] * 3
+
+
+def test_a_body_is_read_by_the_methods_that_take_one():
+    """And by no other one of Compute Engine's."""
+    for method in methods("compute"):
+        if method.verb in ("POST", "PUT", "PATCH") and is_done("compute", method):
+            ends = [re.sub(r"\{\w+\}", "{}", end) for end in WITHOUT_BODY]
+            assert method.path.endswith(tuple(ends)) == (not method.body), method.name
 
 
 def test_what_google_has_not_is_not_found(tmp_path: Path):

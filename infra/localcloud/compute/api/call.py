@@ -33,6 +33,12 @@ NOBODY = "developer@example.com"
 _TOKEN = re.compile(r"Bearer local-(?P<email>\S+@\S+)", re.IGNORECASE)
 _FUNCTION = re.compile(r"spotwarden/(?P<name>[a-z0-9-]+)")
 VERSIONS = ("v1", "beta", "alpha")
+WITHOUT_BODY = (
+    *("/detachDisk", "/listManagedInstances", "/reset", "/resume", "/setDeletionProtection"),
+    *("/setDiskAutoDelete", "/simulateMaintenanceEvent", "/start", "/stop", "/suspend", "/wait"),
+    "/instanceGroupManagers/{instanceGroupManager}/resize",
+)
+"""Ends of the paths of methods that take no body: one that is sent is not even read, as on Google Cloud."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,10 +153,11 @@ def route(site: Site, method: str, path: str, handler: Handler, *, any_project: 
     With `any_project` the handler looks after the project itself.
     """
     group = group_of(method, path)
+    reads = method in ("POST", "PUT", "PATCH") and not path.endswith(WITHOUT_BODY)
 
     async def endpoint(request: Request) -> Response:
         furnish(site)
-        body = await read_json(request) if method in ("POST", "PUT", "PATCH") else {}
+        body = await read_json(request) if reads else {}
         call = Call(site=site, request=request, body=body)
         _check_place(call, any_project=any_project)
         site.rates.count(group, call.region)
