@@ -22,6 +22,7 @@ import trustme
 from googleapiclient.discovery_cache import get_static_doc
 
 _DISCOVERY = re.compile(r"/discovery/v1/apis/(?P<api>\w+)/(?P<version>\w+)/rest")
+METADATA = "http://metadata.google.internal"
 LINKS = b"https://www.googleapis.com"
 _ALONG_THE_WAY = {
     "connection",
@@ -56,8 +57,7 @@ class GoogleApis:
         """Documented variables of httplib2, requests, OpenSSL, Node and the proxies of them all."""
         authorities = ("HTTPLIB2_CA_CERTS", "REQUESTS_CA_BUNDLE", "SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS")
         return {
-            "HTTPS_PROXY": self.url,
-            "https_proxy": self.url,
+            **dict.fromkeys(("HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"), self.url),
             "NO_PROXY": "127.0.0.1,localhost",
             "no_proxy": "127.0.0.1,localhost",
             **dict.fromkeys(authorities, str(self.authority)),
@@ -128,11 +128,12 @@ class _Handler(BaseHTTPRequestHandler):
         self.connection.close()
 
     def do_GET(self) -> None:
-        """Ask the local cloud, and pass its answer on."""
-        if not self.host:
+        """Ask the local cloud, and pass its answer on; it is the metadata server of this machine, too."""
+        if not self.host and not self.path.startswith(METADATA):
             self.server.apis.refused.append(self.path)
             self.send_error(403)
             return
+        self.path = self.path.removeprefix(METADATA)
         body = self._body()
         if asked := _DISCOVERY.match(self.path):
             self._describe(asked["api"], asked["version"])
