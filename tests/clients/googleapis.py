@@ -22,7 +22,7 @@ import trustme
 from googleapiclient.discovery_cache import get_static_doc
 
 _DISCOVERY = re.compile(r"/discovery/v1/apis/(?P<api>\w+)/(?P<version>\w+)/rest")
-METADATA = "http://metadata.google.internal"
+_METADATA = re.compile(r"http://metadata\.google\.internal\.?(?=/)")
 LINKS = b"https://www.googleapis.com"
 _ALONG_THE_WAY = {
     "connection",
@@ -129,11 +129,11 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         """Ask the local cloud, and pass its answer on; it is the metadata server of this machine, too."""
-        if not self.host and not self.path.startswith(METADATA):
+        if not self.host and not _METADATA.match(self.path):
             self.server.apis.refused.append(self.path)
             self.send_error(403)
             return
-        self.path = self.path.removeprefix(METADATA)
+        self.path = _METADATA.sub("", self.path, count=1)
         body = self._body()
         if asked := _DISCOVERY.match(self.path):
             self._describe(asked["api"], asked["version"])
