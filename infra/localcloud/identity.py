@@ -38,6 +38,8 @@ class Identity:
             Route("/", self._root),
             Route("/token", self._token, methods=["POST"]),
             Route(f"{base}/", self._root),
+            Route(f"{base}/instance", self._instance),
+            Route(f"{base}/instance/", self._instance),
             Route(f"{base}/project/project-id", self._project_id),
             Route(f"{base}/project/numeric-project-id", self._project_number),
             Route(f"{base}/universe/universe-domain", self._universe),
@@ -49,6 +51,11 @@ class Identity:
 
     async def _root(self, _request: Request) -> Response:
         return PlainTextResponse("computeMetadata/\n", headers=FLAVOR)
+
+    async def _instance(self, request: Request) -> Response:
+        """What there is of an instance: Google's library for Node asks so whether there is a server."""
+        _asked_rightly(request)
+        return PlainTextResponse("service-accounts/\n", headers=FLAVOR)
 
     async def _project_id(self, request: Request) -> Response:
         _asked_rightly(request)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from localcloud.access.peers import owner
@@ -151,3 +152,17 @@ cpu = "compute.googleapis.com/instance/cpu/utilization"
 print(json.dumps([topic.name, cpu in [descriptor.type for descriptor in shown]]))
 """
     assert run(program) == ["projects/demo/topics/news", True]
+
+
+def test_a_metadata_server_says_what_there_is_of_an_instance(tmp_path: Path):
+    """Google's library for Node asks so whether there is one; a browser that was tricked is refused."""
+
+    async def asked() -> list[httpx.Response]:
+        options = Options(project="demo", state=tmp_path, machines=False)
+        async with LocalCloud(options) as cloud, httpx.AsyncClient(base_url=cloud.endpoints.http) as client:
+            path, flavor = "/computeMetadata/v1/instance", {"metadata-flavor": "Google"}
+            return [await client.get(path, headers=headers) for headers in (flavor, {})]
+
+    found, refused = asyncio.run(asked())
+    assert (found.text, found.headers["metadata-flavor"]) == ("service-accounts/\n", "Google")
+    assert refused.status_code == 403
