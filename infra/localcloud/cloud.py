@@ -41,6 +41,7 @@ from localcloud.scheduler import SchedulerService
 from localcloud.service_accounts import ServiceAccounts
 from localcloud.settling import Settling
 from localcloud.storage import StorageService
+from localcloud.storage.emulator import EmulatorPaths
 from localcloud.supervisor import sweep_leftovers
 from localcloud.travel import Travel
 
@@ -122,7 +123,7 @@ class LocalCloud:
         latency = Latency(lambda: self.limits.now)
         self.doors = Doors(handlers=handlers, faults=self.faults, latency=latency)
         way = Middleware(LatencyMiddleware, latency=latency)
-        self.app = build_app(self._routes(), faults=self.faults, middleware=[way])
+        self.app = build_app(self._routes(), faults=self.faults, middleware=[Middleware(EmulatorPaths), way])
         self._http = Listener(self.app, port=options.http_port, rules=SERVICES)
         self._grpc = GrpcServer(handlers, faults=self.faults, port=options.grpc_port, latency=latency)
         self._deployed: Mapping[str, str] = {}
