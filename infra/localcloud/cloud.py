@@ -17,7 +17,7 @@ from localcloud.access.services import SERVICES
 from localcloud.clock import Clock
 from localcloud.compute import ComputeService, Pace, Timings
 from localcloud.compute.api.call import NOBODY
-from localcloud.deployed import Deployed, DeployedFunction
+from localcloud.deployed import DeployedFunction, DeployedService
 from localcloud.deployment import Manifest, Processes, Where, secrets, settings, wire
 from localcloud.endpoints import Endpoints
 from localcloud.faults import Faults
@@ -118,7 +118,7 @@ class LocalCloud:
         number = number_of(project)
         self.projects = ProjectService(project=project, number=number, owner=NOBODY, clock=clock)
         self.accounts = ServiceAccounts(project=project, number=number)
-        self.deployed = Deployed(project=project, clock=clock, running=self._running)
+        self.deployed = DeployedService(project=project, clock=clock, running=self._running)
         handlers = [*self.pubsub.handlers(), *self.monitoring.handlers()]
         latency = Latency(lambda: self.limits.now)
         self.doors = Doors(handlers=handlers, faults=self.faults, latency=latency)

@@ -26,7 +26,7 @@ OLDER = (
 _EVERY = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 
 
-class Deployed:
+class DeployedService:
     """Answers of the functions that run at the moment of the question."""
 
     def __init__(

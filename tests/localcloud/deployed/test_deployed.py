@@ -13,7 +13,7 @@ import pytest
 
 from localcloud.clock import Clock
 from localcloud.cloud import LocalCloud, Options
-from localcloud.deployed import Deployed, DeployedFunction
+from localcloud.deployed import DeployedFunction, DeployedService
 from localcloud.deployed.bases import BASES
 from localcloud.deployment import read_manifest
 from localcloud.http import build_app
@@ -43,7 +43,7 @@ VERSIONS = {"cloudfunctions": "v2", "run": "v1"}
 @pytest.fixture
 def ask() -> Callable[..., httpx.Response]:
     """Ask something of a project with two functions; the answer must fit the document of its API."""
-    service = Deployed(project=PROJECT, clock=Clock(), running=lambda: [RECOVER, ANSWER])
+    service = DeployedService(project=PROJECT, clock=Clock(), running=lambda: [RECOVER, ANSWER])
 
     async def get(path: str, **query: str) -> httpx.Response:
         transport = httpx.ASGITransport(build_app([*service.routes(), *service.undone()]))
@@ -144,7 +144,7 @@ def gcloud(tmp_path: Path) -> Iterator[Callable[..., Any]]:
     if not shutil.which("gcloud"):
         pytest.skip("gcloud is not installed: its lists of functions and services were not tried")
     stand = Stand()
-    service = stand.call(Deployed, project=PROJECT, clock=Clock(), running=lambda: [RECOVER, ANSWER])
+    service = stand.call(DeployedService, project=PROJECT, clock=Clock(), running=lambda: [RECOVER, ANSWER])
     service.admin_routes = list
     stand.serve([service])
     yield lambda *words: json.loads(stand.gcloud(tmp_path / "home", *words, "--format=json"))

@@ -18,7 +18,7 @@ BEGIN, END = "<!-- gcloud: generated -->", "<!-- gcloud: end -->"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Command:
+class GcloudCommand:
     """One command, without `gcloud`. `refusal` is what it says where it is refused, "" where it works."""
 
     group: str
@@ -36,19 +36,19 @@ class Command:
         return self.line.replace(" :: ", " ")
 
 
-def commands() -> list[Command]:
+def commands() -> list[GcloudCommand]:
     """All of them, in the order in which they are run."""
     return [*_read(FILE.read_text(encoding="utf-8"))]
 
 
-def _read(text: str) -> Iterator[Command]:
+def _read(text: str) -> Iterator[GcloudCommand]:
     group = ""
     for line in filter(None, map(str.strip, text.splitlines())):
         if line.startswith("["):
             group = line.strip("[]")
         else:
             command, _, refusal = line.removeprefix("! ").partition(" # ")
-            yield Command(group=group, line=command, refusal=refusal)
+            yield GcloudCommand(group=group, line=command, refusal=refusal)
 
 
 def table() -> str:
@@ -68,7 +68,7 @@ def table() -> str:
     return "\n".join([BEGIN, "", counted, "", *head, *rows, "", END])
 
 
-def _names(every: Sequence[Command], group: str, *, works: bool) -> str:
+def _names(every: Sequence[GcloudCommand], group: str, *, works: bool) -> str:
     found = [item.name for item in every if item.group == group and works is not bool(item.refusal)]
     return ", ".join(f"`{name}`" for name in dict.fromkeys(found))
 

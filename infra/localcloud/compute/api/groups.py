@@ -9,7 +9,7 @@ from localcloud.compute.api.call import Answer, Call, route
 from localcloud.compute.api.collections import Shown, by_name, shown_routes
 from localcloud.compute.api.immediate import begin
 from localcloud.compute.groups import Groups
-from localcloud.compute.groups.group import Group, managed, vm_of
+from localcloud.compute.groups.group import ManagedGroup, managed, vm_of
 from localcloud.compute.groups.groups import GROUPS, MANAGERS
 from localcloud.compute.life import Tasks
 from localcloud.compute.operations import Order, Running
@@ -95,15 +95,15 @@ class ManagedGroups:
 
         return call.once(work)
 
-    async def _end(self, running: Running, group: Group) -> None:
+    async def _end(self, running: Running, group: ManagedGroup) -> None:
         running.start()
         await self._groups.gone(group)
         running.end()
 
-    def _find(self, call: Call) -> Group:
+    def _find(self, call: Call) -> ManagedGroup:
         return self._groups.find(call.part("zone"), call.part("instanceGroupManager"))
 
-    def _change(self, name: str, change: Callable[[Call, Group], None]) -> BaseRoute:
+    def _change(self, name: str, change: Callable[[Call, ManagedGroup], None]) -> BaseRoute:
         async def handler(call: Call) -> Answer:
             def work() -> Running:
                 group = self._find(call)
@@ -114,18 +114,18 @@ class ManagedGroups:
 
         return route(self._site, "POST", f"{_ITEM}/{name}", handler)
 
-    def _resize(self, call: Call, group: Group) -> None:
+    def _resize(self, call: Call, group: ManagedGroup) -> None:
         text = call.query.get("size", "")
         if not (text.isdecimal() and text.isascii()):
             raise invalid_field("size", text, "It must be a number.")
         self._groups.resize(group, int(text))
 
-    def _set_template(self, call: Call, group: Group) -> None:
+    def _set_template(self, call: Call, group: ManagedGroup) -> None:
         body = call.read("InstanceGroupManagersSetInstanceTemplateRequest")
         self._groups.use_template(group, body.get("instanceTemplate", ""))
 
-    def _on_members(self, name: str) -> Callable[[Call, Group], None]:
-        def change(call: Call, group: Group) -> None:
+    def _on_members(self, name: str) -> Callable[[Call, ManagedGroup], None]:
+        def change(call: Call, group: ManagedGroup) -> None:
             body = call.read(_MESSAGES[name])
             texts = body.get("instances", [])
             if name == "recreateInstances":

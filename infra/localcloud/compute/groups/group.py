@@ -29,7 +29,7 @@ _ACTIONS = (
 
 
 @dataclass(kw_only=True, eq=False)
-class Member:
+class GroupMember:
     """A VM of a group: its name, which stays, and the VM of this name that is the group's.
 
     `vm_id` is "" until there is one. `leaving`: it is to be deleted. `rebuild`: it is to be made anew, as
@@ -48,12 +48,12 @@ class Member:
 
 
 @dataclass(kw_only=True, eq=False)
-class Group:
+class ManagedGroup:
     """One group; `fields` is what its resource says that does not change by itself."""
 
     zone: str
     fields: Mapping[str, Any]
-    members: dict[str, Member] = field(default_factory=dict)
+    members: dict[str, GroupMember] = field(default_factory=dict)
     deleting: bool = False
     empty: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -68,18 +68,18 @@ class Group:
         return f"zones/{self.zone}/instanceGroupManagers/{self.name}"
 
     @property
-    def staying(self) -> list[Member]:
+    def staying(self) -> list[GroupMember]:
         """The members that are not to be deleted, in the order in which they joined."""
         return [member for member in self.members.values() if not member.leaving]
 
 
-def vm_of(site: Site, group: Group, member: Member) -> Vm | None:
+def vm_of(site: Site, group: ManagedGroup, member: GroupMember) -> Vm | None:
     """The member's own VM; None while there is none, whoever else has its name."""
     vm = site.registry.by_id(member.vm_id)
     return vm if vm and vm.zone == group.zone else None
 
 
-def resource_of(site: Site, group: Group) -> dict[str, Any]:
+def resource_of(site: Site, group: ManagedGroup) -> dict[str, Any]:
     """The `compute#instanceGroupManager` resource as it is now."""
     counts = Counter(member.doing.value.lower() for member in group.members.values())
     running = [vm_of(site, group, member) for member in group.members.values()]
@@ -100,7 +100,7 @@ def resource_of(site: Site, group: Group) -> dict[str, Any]:
     }
 
 
-def instance_group_of(site: Site, group: Group) -> dict[str, Any]:
+def instance_group_of(site: Site, group: ManagedGroup) -> dict[str, Any]:
     """The `compute#instanceGroup` resource of the VMs that there are."""
     there = [vm for member in group.members.values() if (vm := vm_of(site, group, member))]
     card: Mapping[str, Any] = there[0].resource["networkInterfaces"][0] if there else {}
@@ -120,7 +120,7 @@ def instance_group_of(site: Site, group: Group) -> dict[str, Any]:
     }
 
 
-def managed(site: Site, group: Group, member: Member) -> dict[str, Any]:
+def managed(site: Site, group: ManagedGroup, member: GroupMember) -> dict[str, Any]:
     """A member, as `listManagedInstances` shows it."""
     vm = vm_of(site, group, member)
     shown: dict[str, Any] = {

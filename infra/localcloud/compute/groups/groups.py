@@ -7,7 +7,7 @@ from typing import Any
 
 from localcloud.compute.build import build, network, with_base
 from localcloud.compute.build.templates import template
-from localcloud.compute.groups.group import Doing, Group, Member, instance_group_of, resource_of
+from localcloud.compute.groups.group import Doing, GroupMember, ManagedGroup, instance_group_of, resource_of
 from localcloud.compute.groups.keeper import Keeper
 from localcloud.compute.groups.request import FIELD, check_size, read_group, template_link
 from localcloud.compute.life import Commands, Tasks
@@ -27,10 +27,10 @@ class Groups:
         self._site = site
         self._tasks = tasks
         self._keeper = Keeper(site, commands, self._show)
-        self._groups: dict[tuple[str, str], Group] = {}
+        self._groups: dict[tuple[str, str], ManagedGroup] = {}
         site.registry.watch(self._moved)
 
-    def insert(self, zone: str, given: Mapping[str, Any]) -> Group:
+    def insert(self, zone: str, given: Mapping[str, Any]) -> ManagedGroup:
         """Make a group; its VMs come about afterwards.
 
         Raises:
@@ -51,7 +51,7 @@ class Groups:
             "instanceGroup": site.links.link(f"zones/{zone}/{GROUPS}/{name}"),
             "selfLink": site.links.link(path),
         }
-        group = Group(zone=zone, fields=whole)
+        group = ManagedGroup(zone=zone, fields=whole)
         self._groups[zone, name] = group
         self._grow(group)
         return group
@@ -63,7 +63,7 @@ class Groups:
         trial = build(self._site, zone, with_base(base, given))
         network.release(self._site, zone, trial.resource["networkInterfaces"])
 
-    def find(self, zone: str, name_or_id: str) -> Group:
+    def find(self, zone: str, name_or_id: str) -> ManagedGroup:
         """The group of this name or id.
 
         Raises:
@@ -75,7 +75,7 @@ class Groups:
             raise not_found(f"projects/{self._site.project}/zones/{zone}/{MANAGERS}/{name_or_id}")
         return group
 
-    def resize(self, group: Group, size: int) -> None:
+    def resize(self, group: ManagedGroup, size: int) -> None:
         """Let it have so many VMs. Of too many those go first that do not run, then the newest.
 
         Raises:
@@ -91,7 +91,7 @@ class Groups:
             self._drop(member)
         self._show(group)
 
-    def use_template(self, group: Group, text: str) -> None:
+    def use_template(self, group: ManagedGroup, text: str) -> None:
         """Let new VMs be made by another template; those that there are stay as they are.
 
         Raises:
@@ -104,7 +104,7 @@ class Groups:
         group.fields = {**group.fields, "instanceTemplate": link}
         self._show(group)
 
-    def recreate(self, group: Group, texts: Sequence[str]) -> None:
+    def recreate(self, group: ManagedGroup, texts: Sequence[str]) -> None:
         """Make these VMs anew.
 
         Raises:
@@ -116,7 +116,7 @@ class Groups:
             member.woken.set()
 
     def remove(
-        self, group: Group, texts: Sequence[str], *, abandon: bool = False, skip: bool = False
+        self, group: ManagedGroup, texts: Sequence[str], *, abandon: bool = False, skip: bool = False
     ) -> None:
         """Delete these VMs, or let them be nobody's, and want so many fewer; `skip` those of nobody.
 
@@ -135,7 +135,7 @@ class Groups:
         group.fields = {**group.fields, "targetSize": group.fields["targetSize"] - len(leaving)}
         self._show(group)
 
-    def begin_deletion(self, group: Group) -> None:
+    def begin_deletion(self, group: ManagedGroup) -> None:
         """Delete all VMs of a group; `gone` returns when there is none any more.
 
         Raises:
@@ -148,7 +148,7 @@ class Groups:
             self._drop(member)
         self._show(group)
 
-    async def gone(self, group: Group) -> None:
+    async def gone(self, group: ManagedGroup) -> None:
         """Return when its last VM is deleted, and let it be gone."""
         while group.members:
             group.empty.clear()
@@ -157,15 +157,15 @@ class Groups:
         for collection in (MANAGERS, GROUPS):
             self._shelf(collection).take(f"zones/{group.zone}", group.name)
 
-    def _grow(self, group: Group) -> None:
+    def _grow(self, group: ManagedGroup) -> None:
         for _ in range(group.fields["targetSize"] - len(group.staying)):
             name = self._new_name(group)
-            member = Member(name=name, template=str(group.fields["instanceTemplate"]))
+            member = GroupMember(name=name, template=str(group.fields["instanceTemplate"]))
             group.members[name] = member
             self._tasks.spawn(self._keeper.keep(group, member))
         self._show(group)
 
-    def _new_name(self, group: Group) -> str:
+    def _new_name(self, group: ManagedGroup) -> str:
         """The base name and four letters: no other VM of the zone has it."""
         taken = {*group.members, *self._site.registry.names(group.zone)}
         while True:
@@ -174,12 +174,14 @@ class Groups:
             if name not in taken:
                 return name
 
-    def _drop(self, member: Member) -> None:
+    def _drop(self, member: GroupMember) -> None:
         member.leaving, member.doing = True, Doing.DELETING
         member.woken.set()
 
-    def _members(self, group: Group, texts: Sequence[str], *, skip: bool = False) -> Collection[Member]:
-        found: dict[str, Member] = {}
+    def _members(
+        self, group: ManagedGroup, texts: Sequence[str], *, skip: bool = False
+    ) -> Collection[GroupMember]:
+        found: dict[str, GroupMember] = {}
         for at, text in enumerate(texts):
             field = f"instances[{at}]"
             place = f"zones/{group.zone}"
@@ -191,7 +193,7 @@ class Groups:
                 raise invalid_field(field, text, f"It is no member of '{group.name}'.")
         return found.values()
 
-    def _expect_kept(self, group: Group) -> None:
+    def _expect_kept(self, group: ManagedGroup) -> None:
         if group.deleting:
             raise not_ready(f"projects/{self._site.project}/{group.path}")
 
@@ -203,7 +205,7 @@ class Groups:
                 member.woken.set()
                 self._show(group)
 
-    def _show(self, group: Group) -> None:
+    def _show(self, group: ManagedGroup) -> None:
         if self._groups.get((group.zone, group.name)) is group:
             scope = f"zones/{group.zone}"
             self._shelf(MANAGERS).put(scope, group.name, resource_of(self._site, group))

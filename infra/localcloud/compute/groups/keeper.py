@@ -7,7 +7,7 @@ from typing import Any
 from localcloud.compute.audit import Caller, Subject
 from localcloud.compute.build import build, with_base
 from localcloud.compute.build.templates import template
-from localcloud.compute.groups.group import Doing, Group, Member, vm_of
+from localcloud.compute.groups.group import Doing, GroupMember, ManagedGroup, vm_of
 from localcloud.compute.groups.request import FIELD
 from localcloud.compute.life import Ask, Commands
 from localcloud.compute.links import last
@@ -27,12 +27,12 @@ _MOVING = ("PROVISIONING", "STAGING", "STOPPING", "SUSPENDING")
 class Keeper:
     """Keeps the members of all groups. `changed` is called with a group of which something is new."""
 
-    def __init__(self, site: Site, commands: Commands, changed: Callable[[Group], None]) -> None:
+    def __init__(self, site: Site, commands: Commands, changed: Callable[[ManagedGroup], None]) -> None:
         self._site = site
         self._commands = commands
         self._changed = changed
 
-    async def keep(self, group: Group, member: Member) -> None:
+    async def keep(self, group: ManagedGroup, member: GroupMember) -> None:
         """Look after a member until it is gone or abandoned."""
         while not member.abandoned:
             member.woken.clear()
@@ -45,7 +45,7 @@ class Keeper:
             group.empty.set()
         self._changed(group)
 
-    async def _look(self, group: Group, member: Member, vm: Vm | None) -> None:
+    async def _look(self, group: ManagedGroup, member: GroupMember, vm: Vm | None) -> None:
         """Do the next thing that there is to do about a member, or wait until there is one."""
         if vm is None and member.doing is Doing.NONE:
             await self._repair(group, member, "instance does not exist")
@@ -65,11 +65,11 @@ class Keeper:
         """Groups act as the Google APIs service agent of the project."""
         return Ask(caller=Caller(email=f"{self._site.project_number}@cloudservices.gserviceaccount.com"))
 
-    def _is(self, group: Group, member: Member, doing: Doing) -> None:
+    def _is(self, group: ManagedGroup, member: GroupMember, doing: Doing) -> None:
         member.doing = doing
         self._changed(group)
 
-    async def _make(self, group: Group, member: Member) -> None:
+    async def _make(self, group: ManagedGroup, member: GroupMember) -> None:
         """Make its VM; a failure is kept, and it is tried again a while later."""
         forced = group.fields["instanceLifecyclePolicy"]["forceUpdateOnRepair"] == "YES"
         if forced or member.rebuild:
@@ -80,7 +80,7 @@ class Keeper:
         else:
             await self._later(group)
 
-    async def _insert(self, group: Group, member: Member) -> Failure | None:
+    async def _insert(self, group: ManagedGroup, member: GroupMember) -> Failure | None:
         site = self._site
         try:
             site.registry.check_free(group.zone, member.name)
@@ -91,7 +91,7 @@ class Keeper:
         self._changed(group)
         return await self._ended(running)
 
-    def _request(self, group: Group, member: Member) -> dict[str, Any]:
+    def _request(self, group: ManagedGroup, member: GroupMember) -> dict[str, Any]:
         """The request for its VM: what the template says, and by whom it was made."""
         properties = template(self._site, member.template, FIELD)
         number = self._site.project_number
@@ -104,7 +104,7 @@ class Keeper:
         items += [{"key": key, "value": value} for key, value in own.items()]
         return with_base(properties, {"name": member.name, "metadata": {"items": items}})
 
-    async def _remove(self, group: Group, member: Member, vm: Vm) -> None:
+    async def _remove(self, group: ManagedGroup, member: GroupMember, vm: Vm) -> None:
         """Delete its VM, since it is to go or to be made anew."""
         self._is(group, member, Doing.DELETING if member.leaving else Doing.RECREATING)
         try:
@@ -115,11 +115,11 @@ class Keeper:
         else:
             await self._ended(running)
 
-    async def _later(self, group: Group) -> None:
+    async def _later(self, group: ManagedGroup) -> None:
         self._changed(group)
         await self._site.pace.pause(self._site.timings.regrouping)
 
-    async def _repair(self, group: Group, member: Member, state: str) -> None:
+    async def _repair(self, group: ManagedGroup, member: GroupMember, state: str) -> None:
         """Write down, a while after it was lost, that it is made anew."""
         await self._later(group)
         if member.leaving or member.abandoned or member.rebuild:
