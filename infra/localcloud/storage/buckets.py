@@ -21,6 +21,8 @@ from localcloud.storage.store import Store
 
 ALL = "/storage/v1/b"
 ONE = "/storage/v1/b/{bucket}"
+CONDITIONAL = 3
+"""The first version of a policy that has conditions."""
 
 
 class Buckets:
@@ -142,7 +144,8 @@ class Buckets:
             raise ApiError(
                 412, "conditionNotMet", "The policy was changed since it was read: its etag differs."
             )
-        policy = {key: body[key] for key in ("version", "bindings") if key in body}
+        policy: dict[str, Any] = {key: body[key] for key in ("version", "bindings") if key in body}
+        _check_conditions(policy)
         return Json(_policy(self._store.change_bucket(bucket, policy=policy)))
 
     async def _test_permissions(self, request: Request) -> Response:
@@ -173,6 +176,14 @@ class Buckets:
 
 def _changeable(body: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in body.items() if key not in FIXED_IN_BUCKET}
+
+
+def _check_conditions(policy: Mapping[str, Any]) -> None:
+    """Refuse conditions from a client that might not know of them ("Policies", versions)."""
+    conditional = any(binding.get("condition") for binding in policy.get("bindings", ()))
+    if conditional and int(policy.get("version") or 1) < CONDITIONAL:
+        message = f"The policy version must be at least {CONDITIONAL} for a policy with conditions."
+        raise ApiError(400, "invalid", message)
 
 
 def _policy(bucket: Bucket) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from starlette.responses import Response
 
 from localcloud.errors import ApiError
 from localcloud.http import Json, RawRoute, read_json
+from localcloud.permissions import Need, demand
 from localcloud.storage.conditions import UNMET, Conditions, number
 from localcloud.storage.fields import new_object, read_object
 from localcloud.storage.links import StorageLinks
@@ -96,6 +97,9 @@ class Copies:
         # gcloud sends the checksums of the first source along here, so they are no claim about the result.
         fields = new_object(read_object(destination))
         sources = self._sources(bucket, body)
+        by_generation = {item["name"] for item in body["sourceObjects"] if item.get("generation")}
+        if body.get("deleteSourceObjects"):
+            self._check_deletable(sources, by_generation)
         self._store.check(bucket, name, conditions)
         with ExitStack() as closing:
             descriptors = [self._store.vault.open(source.content) for source in sources]
@@ -104,7 +108,23 @@ class Copies:
             content = await self._store.vault.join(descriptors)
         components = sum(source.components or 1 for source in sources)
         draft = Draft(bucket=bucket, name=name, content=content, fields=fields, components=components)
-        return Json(self._links.blob(self._store.write(draft, conditions)))
+        whole = self._store.write(draft, conditions)
+        if body.get("deleteSourceObjects"):
+            self._delete_sources(sources, by_generation, whole)
+        return Json(self._links.blob(whole))
+
+    def _check_deletable(self, sources: list[Blob], by_generation: set[str]) -> None:
+        for source in sources:
+            on = source.name
+            demand(Need(permission="storage.objects.delete", on=on, bucket=source.bucket, thing=on))
+            self._store.check_movable(source, for_good=on in by_generation)
+
+    def _delete_sources(self, sources: list[Blob], by_generation: set[str], whole: Blob) -> None:
+        """Each once, for good where its generation was named; what the result replaced is gone already."""
+        for name, generation in {(source.name, source.generation) for source in sources}:
+            named = generation if name in by_generation else None
+            if name != whole.name:
+                self._store.delete(whole.bucket, name, Conditions(generation_is=generation), named)
 
     def _sources(self, bucket: str, body: dict[str, Any]) -> list[Blob]:
         items = body.get("sourceObjects")

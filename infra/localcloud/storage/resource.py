@@ -79,7 +79,7 @@ def bucket_json(bucket: Bucket, base_url: str, project_number: str) -> Json:
         "etag": etag(bucket.metageneration),
         "timeCreated": rfc3339(bucket.created),
         "updated": rfc3339(bucket.updated),
-        "locationType": _location_type(bucket.fields["location"]),
+        "locationType": _location_type(bucket.fields),
         # No object outlives its deletion here, and there are no access control lists.
         "softDeletePolicy": {"retentionDurationSeconds": "0"},
         **bucket.fields,
@@ -92,7 +92,10 @@ def bucket_json(bucket: Bucket, base_url: str, project_number: str) -> Json:
     }
 
 
-def _location_type(location: str) -> str:
+def _location_type(fields: Mapping[str, Any]) -> str:
+    location = fields["location"]
+    if fields.get("customPlacementConfig", {}).get("dataLocations"):
+        return "dual-region"
     if location in {"US", "EU", "ASIA"}:
         return "multi-region"
     return "region" if "-" in location else "dual-region"

@@ -232,10 +232,13 @@ class Store:
         self.limits.count(bucket, name)
         self._gone(blob, retired, now)
 
-    def check_movable(self, blob: Blob) -> None:
-        """Raise `ApiError` when an object cannot lose its name: 403 as it is protected, 429 when too soon."""
+    def check_movable(self, blob: Blob, *, for_good: bool = False) -> None:
+        """Raise `ApiError` when an object cannot lose its name: 403 as it is protected, 429 when too soon.
+
+        `for_good`: not even a bucket with versions will keep it.
+        """
         self.limits.check(blob.bucket, blob.name)
-        self._check_kept(blob, self.now(), forever=not self.bucket(blob.bucket).versioned)
+        self._check_kept(blob, self.now(), forever=for_good or not self.bucket(blob.bucket).versioned)
 
     def _check_kept(self, blob: Blob, now: datetime, *, forever: bool) -> None:
         """Raise `ApiError` 403 for a hold, and for a retention policy where nothing of the object stays."""

@@ -152,3 +152,24 @@ def test_whoever_asks_has_the_permissions_that_are_asked_for(http: httpx.Client,
     answer = http.get("/storage/v1/b/bucket/iam/testPermissions", params={"permissions": asked})
     assert answer.json()["permissions"] == asked
     assert bucket.exists()
+
+
+@pytest.mark.parametrize(("version", "status"), [(1, 400), (2, 400), (3, 200)])
+def test_conditions_of_a_policy_need_its_third_version(http: httpx.Client, bucket, version, status):
+    """From a lower one Google concludes that the client does not know of them."""
+    binding = {"role": "roles/storage.objectViewer", "members": ["user:ada@example.com"]}
+    conditional = {**binding, "condition": {"title": "always", "expression": "true"}}
+    policy = {"version": version, "bindings": [conditional]}
+    assert http.put(f"/storage/v1/b/{bucket.name}/iam", json=policy).status_code == status
+    plain = {"version": version, "bindings": [binding]}
+    assert http.put(f"/storage/v1/b/{bucket.name}/iam", json=plain).status_code == 200
+
+
+@pytest.mark.parametrize(("body", "kind"), [({}, "multi-region"), ({"dataLocations": []}, "multi-region")])
+def test_a_bucket_in_two_named_regions_is_dual_regional(http: httpx.Client, body, kind):
+    """Whatever the continent is that they are of."""
+    made = {"name": "plain", "location": "US", "customPlacementConfig": body}
+    assert http.post("/storage/v1/b?project=project", json=made).json()["locationType"] == kind
+    both = {"dataLocations": ["US-EAST1", "US-WEST1"]}
+    made = {"name": "paired", "location": "US", "customPlacementConfig": both}
+    assert http.post("/storage/v1/b?project=project", json=made).json()["locationType"] == "dual-region"

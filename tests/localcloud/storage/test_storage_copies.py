@@ -174,3 +174,48 @@ def test_a_copy_may_depend_on_its_source(
     assert http.post(url, params={condition: source.get(fails, fails)}, json={}).status_code == 412
     assert http.get("/storage/v1/b/bucket/o/b").status_code == 404
     assert http.post(url, params={condition: source.get(holds, holds)}, json={}).status_code == 200
+
+
+def test_a_composition_can_take_its_sources_away(http: httpx.Client, bucket: storage.Bucket):
+    """Each of them, named once or twice, but never the result."""
+    for name in ("a", "b"):
+        bucket.blob(name).upload_from_string(name)
+    body = {"sourceObjects": [{"name": "a"}, {"name": "b"}, {"name": "b"}], "deleteSourceObjects": True}
+    assert http.post(f"{B}/a/compose", json=body).status_code == 200
+    assert [blob.name for blob in bucket.list_blobs()] == ["a"]
+    assert bucket.blob("a").download_as_bytes() == b"abb"
+
+
+@pytest.mark.parametrize(("named", "left"), [(True, 1), (False, 2)])
+def test_a_source_named_by_its_generation_goes_for_good(
+    http: httpx.Client, bucket: storage.Bucket, named, left
+):
+    """Else a bucket with versions keeps it as one."""
+    bucket.versioning_enabled = True
+    bucket.patch()
+    source = bucket.blob("a")
+    source.upload_from_string("a")
+    item = {"name": "a", **({"generation": str(source.generation)} if named else {})}
+    body = {"sourceObjects": [item], "deleteSourceObjects": True}
+    assert http.post(f"{B}/whole/compose", json=body).status_code == 200
+    assert not bucket.blob("a").exists()
+    assert len([*bucket.list_blobs(versions=True)]) == left
+
+
+def test_sources_are_kept_unless_they_shall_go(http: httpx.Client, bucket: storage.Bucket):
+    """As by default."""
+    bucket.blob("a").upload_from_string("a")
+    body = {"sourceObjects": [{"name": "a"}], "deleteSourceObjects": False}
+    assert http.post(f"{B}/whole/compose", json=body).status_code == 200
+    assert bucket.blob("a").exists()
+
+
+def test_nothing_is_composed_from_a_source_that_may_not_go(http: httpx.Client, bucket: storage.Bucket):
+    """A hold on one of them refuses the whole."""
+    held = bucket.blob("a")
+    held.upload_from_string("a")
+    held.temporary_hold = True
+    held.patch()
+    body = {"sourceObjects": [{"name": "a"}], "deleteSourceObjects": True}
+    assert http.post(f"{B}/whole/compose", json=body).status_code == 403
+    assert not bucket.blob("whole").exists()
