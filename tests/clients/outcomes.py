@@ -55,7 +55,7 @@ def differences(wanted: Expected, outcomes: Mapping[str, str]) -> list[str]:
     skipped = {name for name, outcome in outcomes.items() if outcome == "skipped"}
     failed = set(outcomes) - passed - skipped
     return [
-        *(f"{name} does not pass: {outcomes[name]}" for name in sorted(failed - set(named))),
+        *(f"{name} does not pass: {outcomes[name][-500:]}" for name in sorted(failed - set(named))),
         *(f"{name} passes now" for name in sorted(passed & {*named, *wanted.skipped})),
         *(f"{name} is skipped" for name in sorted(skipped - set(wanted.skipped))),
         *(f"{name} was not played" for name in sorted({*named, *wanted.skipped} - set(outcomes))),

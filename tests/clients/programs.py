@@ -21,14 +21,37 @@ found = {}
 
 def pytest_runtest_logreport(report):
     """A test that fails in any of its phases has failed."""
-    name = os.path.basename(report.nodeid)
+    path, _, test = report.nodeid.partition("::")
+    name = os.path.basename(path) + "::" + test
     if report.failed:
         found[name] = str(report.longrepr)[-2000:]
     elif report.skipped or name not in found:
         found[name] = report.outcome
 
 def pytest_sessionfinish():
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        return
     with open(os.environ["OUTCOMES"], "w") as file:
         file.writelines(json.dumps({"operation": name, "outcome": found[name]}) + "\\n" for name in found)
 '''
 """A plugin of pytest's, for suites of others: writes the outcome of each test into the file `OUTCOMES`."""
+
+NODE_OPERATION = """
+const assert = require('assert');
+
+async function operations(all) {
+  for (const [operation, work] of Object.entries(all)) {
+    let outcome = 'passed';
+    try {
+      const late = new Promise((_, reject) => {
+        setTimeout(() => reject(new Error("60 s have passed")), 60_000).unref();
+      });
+      await Promise.race([work(), late]);
+    } catch (error) {
+      outcome = String(error.stack || error);
+    }
+    console.log(JSON.stringify({operation, outcome}));
+  }
+}
+"""
+"""Of a program of Node's: each function of the object that `operations` gets is one, and runs in its turn."""

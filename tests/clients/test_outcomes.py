@@ -35,7 +35,7 @@ def clean():
 def test_good(): pass
 def test_left_out(): pytest.skip("not here")
 def test_without_a_bucket(bucket): pass
-@pytest.mark.parametrize("word", ["one"])
+@pytest.mark.parametrize("word", ["one/two"])
 def test_not_cleaned(clean, word): pass
 """
 
@@ -86,7 +86,7 @@ def test_outcomes_of_a_suite_are_read_whatever_phase_fails(tmp_path):
         "test_suite.py::test_good": "passed",
         "test_suite.py::test_left_out": "skipped",
         "test_suite.py::test_without_a_bucket": "no bucket"[-8:],
-        "test_suite.py::test_not_cleaned[one]": "no clean"[-8:],
+        "test_suite.py::test_not_cleaned[one/two]": "no clean"[-8:],
     }
 
 
