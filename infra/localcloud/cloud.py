@@ -20,7 +20,7 @@ from localcloud.compute.api.call import NOBODY
 from localcloud.deployed import DeployedFunction, DeployedService
 from localcloud.deployment import Manifest, Processes, Where, secrets, settings, wire
 from localcloud.endpoints import Endpoints
-from localcloud.faults import Faults
+from localcloud.faults import Faults, RetryMiddleware, RetryTests
 from localcloud.grpc_server import GrpcServer
 from localcloud.http import Listener, build_app
 from localcloud.identity import Identity
@@ -122,8 +122,13 @@ class LocalCloud:
         handlers = [*self.pubsub.handlers(), *self.monitoring.handlers()]
         latency = Latency(lambda: self.limits.now)
         self.doors = Doors(handlers=handlers, faults=self.faults, latency=latency)
-        way = Middleware(LatencyMiddleware, latency=latency)
-        self.app = build_app(self._routes(), faults=self.faults, middleware=[Middleware(EmulatorPaths), way])
+        retries = RetryTests()
+        around = [
+            Middleware(EmulatorPaths),
+            Middleware(LatencyMiddleware, latency=latency),
+            Middleware(RetryMiddleware, tests=retries),
+        ]
+        self.app = build_app([*self._routes(), *retries.routes()], faults=self.faults, middleware=around)
         self._http = Listener(self.app, port=options.http_port, rules=SERVICES)
         self._grpc = GrpcServer(handlers, faults=self.faults, port=options.grpc_port, latency=latency)
         self._deployed: Mapping[str, str] = {}

@@ -42,13 +42,13 @@ class FaultMiddleware:
         if not effect.loses_answer:
             await self._app(scope, receive, _late(effect, send))
             return
-        await self._app(scope, receive, _nowhere)
+        await self._app(scope, receive, nowhere)
         await effect.wait()
         await _lose(effect, scope, receive, send)
 
 
-async def _nowhere(_message: Message) -> None:
-    pass
+async def nowhere(_message: Message) -> None:
+    """An ASGI `send` whose answer is lost."""
 
 
 def _late(effect: Effect, send: Send) -> Send:
