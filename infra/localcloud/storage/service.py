@@ -22,6 +22,7 @@ from localcloud.storage.content import Vault
 from localcloud.storage.copies import Copies
 from localcloud.storage.events import Notifier
 from localcloud.storage.front import fronted
+from localcloud.storage.hmac import HmacKeys
 from localcloud.storage.index import Index
 from localcloud.storage.links import StorageLinks
 from localcloud.storage.names import check_bucket
@@ -67,6 +68,7 @@ class StorageService:
         self._store = Store(index=self._index, vault=vault, notifier=notifier, clock=clock, limits=writes)
         self._store.repair()
         self._buckets = Buckets(store=self._store, links=self._links, project=project)
+        self._hmac_keys = HmacKeys(project=project, clock=clock, base_url=self._links.base_url)
 
     def routes(self) -> list[BaseRoute]:
         """Everything under `/storage/`, and under `/upload`, `/download` and `/batch` of it."""
@@ -77,6 +79,7 @@ class StorageService:
             *Copies(store=store, links=links).routes(),
             *Uploads(store=store, links=links, resumable=Resumable(store=store, links=links)).routes(),
             *Notifications(store=store, links=links).routes(),
+            *self._hmac_keys.routes(),
         ]
         return [*fronted(methods), batch_route("/batch/storage/v1")]
 

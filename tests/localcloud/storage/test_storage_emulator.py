@@ -27,7 +27,7 @@ async def asked(state: Path, path: str) -> tuple[int, str]:
         ("/b/data/o/a%2Fb?alt=media", (200, "x")),
         ("/b/nothing", (404, "The specified bucket does not exist.")),
         ("/projects/demo/serviceAccount", (200, "email_address")),
-        ("/projects/demo/hmacKeys", (501, "storage.projects.hmacKeys.list")),
+        ("/projects/demo/hmacKeys", (200, "storage#hmacKeysMetadata")),
         ("/bucket", (404, "does not know GET /bucket")),
     ],
 )

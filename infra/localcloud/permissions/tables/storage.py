@@ -22,6 +22,11 @@ _OBJECTS = rows(
     PUT    /storage/v1/b/{bucket}/iam               storage.buckets.setIamPolicy@bucket
     GET    /storage/v1/b/{bucket}/iam/testPermissions   -
     GET    /storage/v1/projects/{project}/serviceAccount  resourcemanager.projects.get
+    POST   /storage/v1/projects/{project}/hmacKeys  storage.hmacKeys.create
+    GET    /storage/v1/projects/{project}/hmacKeys  storage.hmacKeys.list
+    GET    /storage/v1/projects/{project}/hmacKeys/{accessId}   storage.hmacKeys.get
+    PUT    /storage/v1/projects/{project}/hmacKeys/{accessId}   storage.hmacKeys.update
+    DELETE /storage/v1/projects/{project}/hmacKeys/{accessId}   storage.hmacKeys.delete
 
     GET    /storage/v1/b/{bucket}/o                 storage.objects.list@bucket
     GET    /storage/v1/b/{bucket}/o/{object}        storage.objects.get@bucket
