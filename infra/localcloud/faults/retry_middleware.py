@@ -16,7 +16,14 @@ INSERT = "storage.objects.insert"
 UPLOAD = re.compile(r"/(resumable/)?upload/storage/")
 PIECE = re.compile(r"bytes (\d+)-(\d+)/.*")
 GOOD = 300
-NAMES = {"storage.projects.serviceAccount.get": "storage.serviceaccount.get"}
+NAMES = {
+    "storage.projects.serviceAccount.get": "storage.serviceaccount.get",
+    "storage.projects.hmacKeys.create": "storage.hmacKey.create",
+    "storage.projects.hmacKeys.delete": "storage.hmacKey.delete",
+    "storage.projects.hmacKeys.get": "storage.hmacKey.get",
+    "storage.projects.hmacKeys.list": "storage.hmacKey.list",
+    "storage.projects.hmacKeys.update": "storage.hmacKey.update",
+}
 """Methods that the testbench calls otherwise than the discovery document."""
 
 

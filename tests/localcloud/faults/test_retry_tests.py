@@ -69,6 +69,26 @@ def test_calls_are_hit_in_the_order_of_the_instructions(play):
     play(work)
 
 
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("storage.serviceaccount.get", "/storage/v1/projects/demo/serviceAccount"),
+        ("storage.hmacKey.list", "/storage/v1/projects/demo/hmacKeys"),
+        ("storage.hmacKey.get", "/storage/v1/projects/demo/hmacKeys/GOOG1E"),
+        ("storage.buckets.getIamPolicy", "/storage/v1/b/data/iam"),
+    ],
+)
+def test_a_method_is_called_as_the_testbench_calls_it(play, method, path):
+    """Some have other names in the discovery document."""
+
+    async def work(client: httpx.AsyncClient) -> None:
+        header = await ordered(client, method, "return-502")
+        assert (await client.get(path, headers=header)).status_code == 502
+        assert await completed(client, header)
+
+    play(work)
+
+
 @pytest.mark.parametrize(("instruction", "arrive"), [("", 4), ("-after-256K", 256 * KIB)])
 def test_a_broken_stream_ends_before_its_length(play, instruction, arrive):
     """So many bytes were sent, and the connection is cut."""
