@@ -42,6 +42,7 @@ from localcloud.service_accounts import ServiceAccounts
 from localcloud.settling import Settling
 from localcloud.storage import StorageService
 from localcloud.storage.emulator import EmulatorPaths
+from localcloud.storage.xml import XmlPaths
 from localcloud.supervisor import sweep_leftovers
 from localcloud.travel import Travel
 
@@ -125,6 +126,7 @@ class LocalCloud:
         retries = RetryTests()
         around = [
             Middleware(EmulatorPaths),
+            Middleware(XmlPaths, has_bucket=self.storage.has_bucket, now=clock.now),
             Middleware(LatencyMiddleware, latency=latency),
             Middleware(RetryMiddleware, tests=retries),
         ]

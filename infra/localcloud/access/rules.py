@@ -93,9 +93,11 @@ class Rules:
         return asked.method in ("GET", "HEAD") and navigates and in_tab and self.pages(asked.path)
 
     def _body(self, asked: Asked) -> str:
-        # A long question comes as a form in a POST; no page can say so without being asked first (CORS).
+        # A long question comes as a form in a POST, and an upload begins with the type of what follows. No
+        # page can send either header without being asked first (CORS).
         question = asked.header("x-http-method-override") == "GET"
-        if question or asked.method not in _CHANGES or not self.json(asked.path):
+        upload = asked.header("x-goog-resumable") == "start"
+        if question or upload or asked.method not in _CHANGES or not self.json(asked.path):
             return ""
         kind = asked.header("content-type").partition(";")[0].strip()
         if _JSON.fullmatch(kind) or not (kind or asked.has_body):

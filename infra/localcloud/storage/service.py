@@ -96,6 +96,10 @@ class StorageService:
         if self._index.bucket(check_bucket(name)) is None:
             self._buckets.create(name, {})
 
+    def has_bucket(self, name: str) -> bool:
+        """Whether there is such a bucket."""
+        return self._index.bucket(name) is not None
+
     def _kept(self, bucket: str) -> timedelta:
         found = self._index.bucket(bucket)
         return period(found) if found else timedelta()

@@ -170,6 +170,15 @@ def test_a_long_question_may_come_as_a_form():
     assert why(method="POST", **form, x_http_method_override="PUT")
 
 
+def test_an_upload_begins_with_the_type_of_what_will_follow():
+    """As the XML API has it; that header, too, is one that no page can send without being asked first."""
+    kind = {"content_type": "text/plain", "content_length": "0"}
+    assert why(method="POST", **kind)
+    assert why(method="POST", **kind, x_goog_resumable="start") == ""
+    assert why(method="POST", **kind, x_goog_resumable="end")
+    assert why(method="POST", **kind, x_goog_resumable="start", origin="http://evil.example")
+
+
 @pytest.mark.parametrize("host", ["metadata.google.internal", "metadata", "169.254.169.254:80"])
 def test_the_metadata_server_has_its_names(host: str):
     """At the port for http, and as itself; a page at such a name and our port is one that was led here."""
