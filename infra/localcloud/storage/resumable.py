@@ -9,6 +9,7 @@ import secrets
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 
+from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -112,7 +113,7 @@ class Resumable:
             return Json(self._links.blob(session.done))
         total = _total(session, piece, opened.sink)
         if total != opened.sink.size:
-            return await _incomplete(opened.sink)
+            return await _incomplete(opened.sink, request.headers)
         content, intent = await opened.sink.finish(), _intent(session)
         self._store.limits.check(intent.bucket, intent.name)  # what came too soon may be sent again
         opened.turn += 1  # from here on the file belongs to an object: whoever still sends must not append
@@ -158,7 +159,9 @@ def _total(session: Session, piece: Piece, sink: ContentSink) -> int | None:
     return total
 
 
-async def _incomplete(sink: ContentSink) -> Response:
+async def _incomplete(sink: ContentSink, asked: Headers) -> Response:
     await sink.flush()  # what we say we have, we must still have after a crash
     headers = {"range": f"bytes=0-{sink.size - 1}"} if sink.size else {}
+    if asked.get("x-guploader-no-308") == "yes":  # Go's clients take 308 for a redirection
+        return Response(headers={**headers, "x-http-status-code-override": str(RESUME_INCOMPLETE)})
     return Response(status_code=RESUME_INCOMPLETE, headers=headers)

@@ -46,6 +46,18 @@ def test_an_upload_in_pieces(http: httpx.Client, bucket: storage.Bucket):
     assert bucket.blob("a").download_as_bytes() == content
 
 
+@pytest.mark.parametrize(("wish", "status", "told"), [("yes", 200, "308"), ("no", 308, None)])
+def test_gos_client_is_told_in_a_header_that_more_is_to_come(
+    http: httpx.Client, bucket: storage.Bucket, wish, status, told
+):
+    """It takes the status 308 for a redirection, and says that it does not want it."""
+    url = _start(http)
+    piece = {"content-range": f"bytes 0-{STEP - 1}/*", "x-guploader-no-308": wish}
+    answer = http.put(url, content=os.urandom(STEP), headers=piece)
+    assert (answer.status_code, answer.headers["range"]) == (status, f"bytes=0-{STEP - 1}")
+    assert answer.headers.get("x-http-status-code-override") == told
+
+
 @pytest.mark.parametrize("path", [UPLOAD, "/resumable" + UPLOAD])
 def test_an_upload_in_one_piece(http: httpx.Client, bucket: storage.Bucket, path: str):
     """Without a Content-Range the body is everything; both paths of the discovery document work."""
