@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from urllib.parse import unquote
 
 from localcloud.compute.refusals import invalid_field
@@ -30,6 +31,12 @@ class Reference:
         return f"projects/{self.project}/{self.scope}/{self.collection}/{self.name}"
 
 
+@lru_cache(maxsize=2048)
+def _joined(root: str, project: str, path: str) -> str:
+    """Kept, so that a thousand instances share the URLs of their zone, machine type and network."""
+    return f"{root}projects/{project}/{path}"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Links:
     """Writes and reads URLs of one project. `base_url` gives the URL of the HTTP port."""
@@ -44,7 +51,7 @@ class Links:
 
     def link(self, path: str, *, project: str | None = None) -> str:
         """The URL of `zones/Z/instances/N` and the like."""
-        return f"{self.root}projects/{project or self.project}/{path}"
+        return _joined(self.root, project or self.project, path)
 
     def read(self, text: str, *, field: str, collection: str, scope: str) -> Reference:
         """Read a full URL, a partial one or a bare name; what it leaves out is this project and `scope`.
