@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
+from localcloud.compute.undone import UNDONE
 from localcloud.rpc.shapes import Shape, Shapes, read_bytes, stored_shapes
 
 
@@ -20,7 +21,8 @@ def read(message: str, value: Mapping[str, Any]) -> dict[str, Any]:
     """A request in normal form: names in camel case, 64-bit numbers as text, nulls left out.
 
     Raises:
-        RpcError: 400, worded as Google's front end words it: an unknown name, a value of a wrong type.
+        RpcError: 400, worded as Google's front end words it: an unknown name, a value of a wrong type;
+            501 for a member that is not done.
     """
     return _reader().read(message, value)
 
@@ -28,7 +30,7 @@ def read(message: str, value: Mapping[str, Any]) -> dict[str, Any]:
 @cache
 def _reader() -> Shapes:
     # The document names the words of an enum and not their numbers.
-    return Shapes(shapes(), scalars={"byte": _fingerprint}, enum_numbers=False)
+    return Shapes(shapes(), scalars={"byte": _fingerprint}, enum_numbers=False, undone=UNDONE)
 
 
 def _fingerprint(value: object, path: str) -> str:

@@ -8,7 +8,7 @@ from discovery documents (`tests/localcloud/rpc/write_schemas.py`) or from descr
 import base64
 import binascii
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
@@ -41,22 +41,27 @@ class Shapes:
     """The messages of one API by their names.
 
     `scalars` read values in place of the usual ones, `enum_numbers`: an enum's number is taken for its word.
+    `undone` are members of messages that are refused as not done here, unless they ask for nothing.
     """
 
     messages: Mapping[str, Mapping[str, Shape]]
     scalars: Mapping[str, Scalar] = field(default_factory=dict)
     enum_numbers: bool = True
+    undone: Mapping[str, Collection[str]] = field(default_factory=dict)
 
     def read(self, message: str, value: object) -> dict[str, Any]:
         """A request in normal form: names in camel case, 64-bit numbers as text, no nulls.
 
         Raises:
-            RpcError: INVALID_ARGUMENT, with every unknown name, or else the first value of a wrong type.
+            RpcError: INVALID_ARGUMENT, with every unknown name, or else the first value of a wrong type;
+                UNIMPLEMENTED, with the first member that is not done.
         """
         reading = _Reading(self)
-        found = reading.fields(self.messages[message], value, "")
+        found = reading.message(message, value, "")
         if reading.unknown:
             raise RpcError("INVALID_ARGUMENT", "\n".join(reading.unknown))
+        if reading.undone:
+            raise RpcError("UNIMPLEMENTED", f"The local cloud does not do {reading.undone[0]}.")
         return found
 
 
@@ -73,7 +78,15 @@ class _Reading:
         self._messages = shapes.messages
         self._scalars = {**_SCALARS, **shapes.scalars}
         self._enum_numbers = shapes.enum_numbers
+        self._not_done = shapes.undone
         self.unknown: list[str] = []
+        self.undone: list[str] = []
+
+    def message(self, name: str, value: object, path: str) -> dict[str, Any]:
+        """A message that has a name."""
+        found = self.fields(self._messages[name], value, path)
+        self.undone += [f"{name}.{member}" for member in self._not_done.get(name, ()) if found.get(member)]
+        return found
 
     def fields(self, shape: Mapping[str, Shape], value: object, path: str) -> dict[str, Any]:
         """A message; where it is empty, the whole body is."""
@@ -116,7 +129,7 @@ class _Reading:
 
     def _scalar(self, shape: str, value: object, path: str) -> Any:
         if shape.startswith("#"):
-            return self.fields(self._messages[shape[1:]], value, path)
+            return self.message(shape[1:], value, path)
         if shape in _INTEGERS:
             return _integer(shape, value, path)
         return self._scalars[shape](value, path)

@@ -158,12 +158,15 @@ def new_disk(site: Site, scope: str, name: str, wanted: Mapping[str, Any], *, fi
         why = f"Requested disk size cannot be smaller than the image size ({least} GB)"
         raise invalid_field(f"{field}.diskSizeGb", size, why)
     kept = (
+        "architecture",
         "description",
+        "enableConfidentialCompute",
         "labels",
         "licenses",
         "resourcePolicies",
         "provisionedIops",
         "provisionedThroughput",
+        "storagePool",
     )
     return {
         "kind": "compute#disk",

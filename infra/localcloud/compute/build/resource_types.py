@@ -192,8 +192,12 @@ def _origin(site: Site, attached: Mapping[str, Any]) -> dict[str, Any]:
 
 def network(request: InsertRequest) -> dict[str, Any]:
     """A VPC network, in auto mode unless it says otherwise."""
-    auto = request.given.get("autoCreateSubnetworks", True)
-    return {"autoCreateSubnetworks": auto, "routingConfig": {"routingMode": "REGIONAL"}, "mtu": 1460}
+    given = request.given
+    return {
+        "autoCreateSubnetworks": given.get("autoCreateSubnetworks", True),
+        "routingConfig": {"routingMode": "REGIONAL", **given.get("routingConfig", {})},
+        "mtu": given.get("mtu", 1460),
+    }
 
 
 def subnetwork(request: InsertRequest) -> dict[str, Any]:
@@ -212,9 +216,9 @@ def subnetwork(request: InsertRequest) -> dict[str, Any]:
     return {
         "network": site.links.link(f"global/networks/{reference.name}"),
         "gatewayAddress": str(block[1]),
-        "stackType": "IPV4_ONLY",
-        "purpose": "PRIVATE",
-        "privateIpGoogleAccess": False,
+        "stackType": request.given.get("stackType", "IPV4_ONLY"),
+        "purpose": request.given.get("purpose", "PRIVATE"),
+        "privateIpGoogleAccess": request.given.get("privateIpGoogleAccess", False),
         "fingerprint": fingerprint([reference.name, cidr]),
     }
 

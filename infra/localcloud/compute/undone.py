@@ -1,0 +1,26 @@
+"""Members of Compute Engine's bodies that the local cloud does not do: refused with 501 and their name.
+
+Who asks for nothing by them (false, nothing) is let through. What is kept and has no effect is listed in
+docs/local-cloud.md.
+"""
+
+from collections.abc import Mapping, Sequence
+
+UNDONE: Mapping[str, Sequence[str]] = {
+    # It changes a VM that is there, by a method that is not done.
+    "AttachedDiskInitializeParams": (
+        "onUpdateAction",
+        "sourceImageEncryptionKey",
+        "sourceSnapshotEncryptionKey",
+    ),
+    # It would choose the machine types.
+    "BulkInsertInstanceResource": ("instanceFlexibilityPolicy",),
+    # Compute Engine shows only a hash of such a key, and asks for it again at each start.
+    "CustomerEncryptionKey": ("rawKey", "rsaEncryptedKey"),
+    "Instance": ("sourceMachineImageEncryptionKey",),
+    # It would wait for capacity in place of a stock-out.
+    "InstanceParams": ("requestValidForDuration",),
+    # Both change how a VM ends, which is what the local cloud is there for.
+    "Scheduling": ("skipGuestOsShutdown",),
+    "SchedulingGracefulShutdown": ("enabled",),
+}
