@@ -18,7 +18,7 @@ MOST_CONNECTIONS = 200
 
 
 @dataclass(frozen=True, kw_only=True)
-class Caller:
+class CallIdentity:
     """The service account that a call is made as, and whom it shows its identity token to."""
 
     email: str
@@ -34,7 +34,7 @@ class Outgoing:
     headers: Mapping[str, str] = field(default_factory=dict)
     body: bytes = b""
     timeout: timedelta
-    caller: Caller | None = None
+    caller: CallIdentity | None = None
 
 
 class UnreachableError(Exception):

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
-from localcloud.outbound import Caller, Outgoing, Post, UnreachableError
+from localcloud.outbound import CallIdentity, Outgoing, Post, UnreachableError
 from localcloud.pubsub.chain import Held
 from localcloud.pubsub.subscription import Subscription
 from localcloud.pubsub.terms import AskedTerms
@@ -82,10 +82,10 @@ def push_call(config: Raw, message: Raw, attempt: int) -> Outgoing:
     return Outgoing(url=push.push_endpoint, headers=headers, body=body, timeout=timeout, caller=_caller(push))
 
 
-def _caller(push: Raw) -> Caller | None:
+def _caller(push: Raw) -> CallIdentity | None:
     email = push.oidc_token.service_account_email
     audience = push.oidc_token.audience or push.push_endpoint
-    return Caller(email=email, audience=audience) if email else None
+    return CallIdentity(email=email, audience=audience) if email else None
 
 
 def _wrapped(config: Raw, message: Raw, attempt: int) -> bytes:

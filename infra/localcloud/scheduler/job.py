@@ -12,7 +12,7 @@ import msgspec
 
 from localcloud.clock import Clock, rfc3339
 from localcloud.errors import ApiError
-from localcloud.outbound import Caller, Outgoing, Post, UnreachableError
+from localcloud.outbound import CallIdentity, Outgoing, Post, UnreachableError
 from localcloud.ports import Publish
 from localcloud.rpc import code_of
 from localcloud.scheduler.body import HttpTarget, JobBody, decoded, seconds
@@ -181,9 +181,13 @@ class Job:
         }
 
 
-def _caller(target: HttpTarget) -> Caller | None:
+def _caller(target: HttpTarget) -> CallIdentity | None:
     token = target.oidc_token
-    return Caller(email=token.service_account_email, audience=token.audience or target.uri) if token else None
+    return (
+        CallIdentity(email=token.service_account_email, audience=token.audience or target.uri)
+        if token
+        else None
+    )
 
 
 def without_nothing(value: Any) -> Any:
