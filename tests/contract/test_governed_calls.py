@@ -173,7 +173,8 @@ def test_all_pages_of_snapshots_are_read(google: Scripted, compute: ComputeEngin
     google.say({})
     link = "https://www.googleapis.com/compute/v1/projects/demo/global/snapshots/s"
     google.say({"items": [thing(selfLink=link, diskSizeGb="30")], "nextPageToken": "t"})
-    google.say({"items": [], "unreachables": ["regions/us-east1"]})
+    hidden = [{"key": "scope", "value": "regions/us-east1"}]
+    google.say({"items": [], "warning": {"code": "UNREACHABLE", "data": hidden}})
     [found], unreachable = compute.leftovers()
     assert (found.kind, found.size_gb, found.link) == ("snapshot", 30, "projects/demo/global/snapshots/17")
     assert unreachable == ("us-east1",)

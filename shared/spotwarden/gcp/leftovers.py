@@ -16,9 +16,8 @@ OURS = f"labels.{JOB_LABEL}:*"
 
 DISKS = "disks(id,name,selfLink,creationTimestamp,status,users,sizeGb,labels)"
 ADDRESSES = "addresses(id,name,selfLink,creationTimestamp,status,users,labels)"
-SNAPSHOTS = (
-    "items(id,name,selfLink,creationTimestamp,status,diskSizeGb,labels),nextPageToken,unreachables,warning"
-)
+SNAPSHOTS = "items(id,name,selfLink,creationTimestamp,status,diskSizeGb,labels),nextPageToken,warning"
+"""This list has no `unreachables`: who asks for a field that an answer cannot have is refused."""
 
 _LINK = re.compile(rf"projects/([^/?#]+)/[^?#]+/(?:disks|addresses|snapshots)/{ID}")
 _AT_REST = {"disk": "READY", "address": "RESERVED", "snapshot": "READY"}
@@ -53,12 +52,10 @@ class Snapshots(msgspec.Struct, frozen=True, rename="camel"):
 
     items: Sequence[WireLeftover] = ()
     next_page_token: str = ""
-    unreachables: Sequence[str] = ()
     warning: WireWarning | None = None
 
     def missing(self) -> Iterator[str]:
         """Short names of the scopes that this page may hide something of."""
-        yield from map(last, self.unreachables)
         if self.warning is not None:
             yield from map(last, self.warning.scopes("global"))
 
