@@ -8,9 +8,22 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import lru_cache
 from typing import Any
 
+import msgspec
+
 Resource = Mapping[str, Any]
+
+
+def shared(value: Any) -> Any:
+    """The same JSON value, as one that others have too: nobody changes it."""
+    return _kept(msgspec.json.encode(value))
+
+
+@lru_cache(maxsize=1024)
+def _kept(text: bytes) -> Any:
+    return msgspec.json.decode(text)
 
 
 @dataclass(kw_only=True)

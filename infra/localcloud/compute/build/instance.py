@@ -10,7 +10,7 @@ from localcloud.compute.build.disks import disks
 from localcloud.compute.build.machine import accelerators, machine_type
 from localcloud.compute.ids import fingerprint
 from localcloud.compute.refusals import invalid_field
-from localcloud.compute.shelf import Resource
+from localcloud.compute.shelf import Resource, shared
 from localcloud.compute.site import Site
 
 # Given for the request only; the resource does not have them.
@@ -36,6 +36,18 @@ _OUTPUT_ONLY = {
     "zone",
 }
 UNKNOWN_PLATFORM = "Unknown CPU Platform"
+_OFTEN_THE_SAME = {
+    "guestAccelerators",
+    "labels",
+    "metadata",
+    "resourceStatus",
+    "scheduling",
+    "serviceAccounts",
+    "shieldedInstanceConfig",
+    "shieldedInstanceIntegrityPolicy",
+    "tags",
+}
+"""Members that many instances have alike: resources are replaced, never changed, so these are there once."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,9 +102,12 @@ def build(site: Site, zone: str, given: Mapping[str, Any]) -> Built:
         "networkInterfaces": network.interfaces(site, zone, given.get("networkInterfaces", ())),
     }
     resource["fingerprint"] = fingerprint(resource)
-    return Built(
-        resource={key: value for key, value in resource.items() if value != []}, disks=drives.created
-    )
+    whole = {
+        key: shared(value) if key in _OFTEN_THE_SAME else value
+        for key, value in resource.items()
+        if value != []
+    }
+    return Built(resource=whole, disks=drives.created)
 
 
 def _texts(given: Mapping[str, Any]) -> dict[str, Any]:
