@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Self
 
 import msgspec
-from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
@@ -24,7 +23,7 @@ from localcloud.faults import Faults, RetryMiddleware, RetryTests
 from localcloud.grpc_server import GrpcServer
 from localcloud.http import Listener, build_app
 from localcloud.identity import Identity
-from localcloud.limits import OFF, Latency, LatencyMiddleware, Limits, LimitsBook
+from localcloud.limits import OFF, CallLimits, Limits, LimitsBook
 from localcloud.logs import LogService
 from localcloud.machines import NoMachines, ProcessMachines
 from localcloud.mailbox import NOTICES, Mailbox
@@ -121,18 +120,20 @@ class LocalCloud:
         self.accounts = ServiceAccounts(project=project, number=number)
         self.deployed = DeployedService(project=project, clock=clock, running=self._running)
         handlers = [*self.pubsub.handlers(), *self.monitoring.handlers()]
-        latency = Latency(lambda: self.limits.now)
-        self.doors = Doors(handlers=handlers, faults=self.faults, latency=latency)
+        limits = CallLimits(
+            lambda: self.limits.now, now=clock.now, consumer=lambda: self.compute.project_number
+        )
+        self.doors = Doors(handlers=handlers, faults=self.faults, limits=limits)
         retries = RetryTests()
         around = [
             Middleware(EmulatorPaths),
             Middleware(XmlPaths, has_bucket=self.storage.has_bucket, now=clock.now),
-            Middleware(LatencyMiddleware, latency=latency),
+            *limits.middleware(),
             Middleware(RetryMiddleware, tests=retries),
         ]
         self.app = build_app([*self._routes(), *retries.routes()], faults=self.faults, middleware=around)
         self._http = Listener(self.app, port=options.http_port, rules=SERVICES)
-        self._grpc = GrpcServer(handlers, faults=self.faults, port=options.grpc_port, latency=latency)
+        self._grpc = GrpcServer(handlers, faults=self.faults, port=options.grpc_port, limits=limits)
         self._deployed: Mapping[str, str] = {}
         self._processes: Processes | None = None
         self.limits.follow(self._limit)
@@ -236,6 +237,7 @@ class LocalCloud:
             seed=limits.seed,
         )
         self.pubsub.befall_usually(usual, spared=NOTICES)
+        self.compute.knobs.limit_rates(limits.api_quotas)
 
     def _skipped(self, since: datetime, until: datetime) -> None:
         resources = self.compute.knobs.instances()

@@ -12,7 +12,7 @@ from localcloud.access.gate import NO_TOKEN
 from localcloud.errors import ApiError
 from localcloud.faults import Faults
 from localcloud.http import HOST, STOP_GRACE
-from localcloud.limits import OFF, Latency
+from localcloud.limits import CallLimits
 from localcloud.permissions import Account, call_as
 from localcloud.rpc import code_of
 
@@ -33,7 +33,7 @@ MOST_BYTES = 64 * 1024 * 1024
 class GrpcServer:
     """Serves handlers inside the running loop. A port of 0 means any that is free.
 
-    With an `account` every call is taken for one of its own. Each call takes the time of `latency`.
+    With an `account` every call is taken for one of its own. Every call is subject to `limits`.
     """
 
     def __init__(
@@ -44,9 +44,9 @@ class GrpcServer:
         faults: Faults | None = None,
         account: Account | None = None,
         user: Owner | None = None,
-        latency: Latency | None = None,
+        limits: CallLimits | None = None,
     ) -> None:
-        self._latency = latency or Latency(lambda: OFF)
+        self._limits = limits or CallLimits.none()
         self._handlers = handlers
         self._owner = user or owner()
         self._account = account
@@ -76,7 +76,7 @@ class GrpcServer:
         ]
         # Two servers that share a port would each get half of the calls.
         server = grpc.aio.server(
-            interceptors=[_Around(self._faults, self._account, self._stranger, self._latency)],
+            interceptors=[_Around(self._faults, self._account, self._stranger, self._limits)],
             options=[*sizes, ("grpc.so_reuseport", 0)],
         )
         server.add_generic_rpc_handlers(tuple(self._handlers))
@@ -113,9 +113,9 @@ class _Around(grpc.aio.ServerInterceptor):
     """Puts the fault rules around every call, and turns an `ApiError` into its status."""
 
     def __init__(
-        self, faults: Faults, account: Account | None, stranger: Callable[[Any], str], latency: Latency
+        self, faults: Faults, account: Account | None, stranger: Callable[[Any], str], limits: CallLimits
     ) -> None:
-        self._latency = latency
+        self._limits = limits
         self._stranger = stranger
         self._faults = faults
         self._account = account
@@ -141,7 +141,8 @@ class _Around(grpc.aio.ServerInterceptor):
         async def around(request: Any, context: grpc.aio.ServicerContext[Any, Any]) -> Any:
             await self._refuse_strangers(context)
             try:
-                async with self._latency.around(), self._faults.around(service, method, resource(request)):
+                about = resource(request)
+                async with self._limits.around(method), self._faults.around(service, method, about):
                     call_as(self._account)
                     answer = await behave(request, context)
             except ApiError as error:

@@ -26,6 +26,7 @@ class Knobs:
         self._site = site
         self._steps = steps
         self._events = events
+        self._part = 0.0
 
     def preempt(self, name_or_id: str, action: str = "") -> None:
         """Preempt a spot instance; `action` (STOP, DELETE) overrides what the instance says."""
@@ -99,6 +100,15 @@ class Knobs:
             self.rates.limit(metric, limit)
         else:
             self.rates.limit_as_published()
+
+    def limit_rates(self, part: float) -> None:
+        """Limit every group to this part of what Google published; 0 lifts all limits.
+
+        What was limited by `limit_rate` stays so until the part is another one.
+        """
+        if part != self._part:
+            self._part = part
+            self.rates.limit_as_published(part)
 
     def timings(self) -> Mapping[str, float]:
         """How long the steps take, in seconds."""

@@ -97,9 +97,9 @@ class Rates:
         if limit is not None:
             self.limits[metric] = limit
 
-    def limit_as_published(self) -> None:
-        """Limit every group to the default that Google published last."""
-        self.limits = {group.metric: group.limit for group in GROUPS.values()}
+    def limit_as_published(self, part: float = 1.0) -> None:
+        """Limit every group to the default that Google published last, or to a part of it; 0 lifts all."""
+        self.limits = {group.metric: int(group.limit * part) for group in GROUPS.values() if part}
 
     def reset(self) -> None:
         """Lift all limits, and count from zero."""

@@ -51,6 +51,11 @@ class ComputeService:
         self._events = Events(self._site, self._tasks, steps, self._commands)
         self.knobs = Knobs(self._site, steps, self._events)
 
+    @property
+    def project_number(self) -> str:
+        """The number of the project."""
+        return self._site.project_number
+
     def routes(self) -> list[BaseRoute]:
         """The routes of the API: `/compute/v1/…` and `/batch/compute/v1`."""
         return [*refusing(routes(self._site, self._tasks, self._commands, self._events), UNDONE)]

@@ -1,8 +1,20 @@
 """What Google's services allow in a time, and how long they take: `Limits` is data, `LimitsBook` holds it."""
 
 from localcloud.limits.book import LimitsBook
+from localcloud.limits.calls import CallLimits
 from localcloud.limits.latency import Latency, LatencyMiddleware
+from localcloud.limits.quotas import ApiQuotas
 from localcloud.limits.settings import OFF, Limits, limited
 from localcloud.limits.writes import WriteLimits
 
-__all__ = ["OFF", "Latency", "LatencyMiddleware", "Limits", "LimitsBook", "WriteLimits", "limited"]
+__all__ = [
+    "OFF",
+    "ApiQuotas",
+    "CallLimits",
+    "Latency",
+    "LatencyMiddleware",
+    "Limits",
+    "LimitsBook",
+    "WriteLimits",
+    "limited",
+]

@@ -22,6 +22,8 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """The same of all objects of a bucket at first ("Request rate and access distribution guidelines")."""
     function_timeouts: Rate = 1.0
     """After which part of its `timeout_seconds` a request to a function ends ("Set request timeout")."""
+    api_quotas: Rate = 1.0
+    """Which part of the published quotas a minute holds ("Compute Engine rate quotas" and others)."""
     doubled: Chance = 0.01
     """Which part of the messages that are pushed come twice ("Subscription overview": at least once)."""
     late: Chance = 0.02
@@ -34,6 +36,7 @@ OFF = Limits(
     object_writes=0,
     bucket_writes=0,
     function_timeouts=0,
+    api_quotas=0,
     doubled=0,
     late=0,
     late_seconds=0,

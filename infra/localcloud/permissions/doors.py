@@ -16,7 +16,7 @@ from localcloud.deployment import Function, Manifest, Where
 from localcloud.endpoints import Endpoints
 from localcloud.faults import Faults
 from localcloud.grpc_server import GrpcServer
-from localcloud.limits import OFF, Latency
+from localcloud.limits import CallLimits
 from localcloud.listener import Listener
 from localcloud.permissions.account import Account
 from localcloud.permissions.caller import call_as
@@ -33,9 +33,9 @@ class Doors:
         *,
         handlers: Sequence[grpc.GenericRpcHandler],
         faults: Faults,
-        latency: Latency | None = None,
+        limits: CallLimits | None = None,
     ) -> None:
-        self._latency = latency or Latency(lambda: OFF)
+        self._limits = limits
         self._handlers = handlers
         self._faults = faults
         self._undo = AsyncExitStack()
@@ -57,7 +57,7 @@ class Doors:
     async def _open(self, app: ASGIApp, account: Account) -> str:
         http = await self._undo.enter_async_context(Listener(_Entering(app, account), rules=SERVICES))
         account.entrance = http.url
-        server = GrpcServer(self._handlers, faults=self._faults, account=account, latency=self._latency)
+        server = GrpcServer(self._handlers, faults=self._faults, account=account, limits=self._limits)
         await self._undo.enter_async_context(server)
         return server.target
 
