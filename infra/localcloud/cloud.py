@@ -90,7 +90,7 @@ class LocalCloud:
         self.faults = Faults(now=clock.elapsed)
         self.limits = LimitsBook(options.limits)
         self.mailbox = Mailbox(clock=clock)
-        self.monitoring = MonitoringService(project=project, clock=clock)
+        self.monitoring = MonitoringService(project=project, clock=clock, limits=lambda: self.limits.now)
         self.pubsub = PubSubService(project=project, clock=clock, post=post)
         self.logs = LogService(project=project, clock=clock, publish=self.pubsub.publish)
         self.scheduler = SchedulerService(

@@ -24,6 +24,8 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """After which part of its `timeout_seconds` a request to a function ends ("Set request timeout")."""
     api_quotas: Rate = 1.0
     """Which part of the published quotas a minute holds ("Compute Engine rate quotas" and others)."""
+    metric_lag_seconds: Rate = 240.0
+    """How long after its time a point of a VM cannot be seen ("Google Cloud metrics": up to 240 s)."""
     doubled: Chance = 0.01
     """Which part of the messages that are pushed come twice ("Subscription overview": at least once)."""
     late: Chance = 0.02
@@ -37,6 +39,7 @@ OFF = Limits(
     bucket_writes=0,
     function_timeouts=0,
     api_quotas=0,
+    metric_lag_seconds=0,
     doubled=0,
     late=0,
     late_seconds=0,

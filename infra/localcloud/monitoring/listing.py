@@ -32,6 +32,7 @@ _Type = metric_pb2.MetricDescriptor.ValueType
 class SeriesQuery:
     """One request, checked. The series it is about, as they were when it came, are found by `snapshot`."""
 
+    metric: str
     series: Sequence[Series]
     start: Nanos
     end: Nanos
@@ -40,15 +41,18 @@ class SeriesQuery:
     size: int
     place: tuple[tuple[str, ...], int]
     unit: str
+    visible: Nanos | None = None
+    """Points that are newer are not there yet; None: all are."""
 
     def snapshot(self) -> list[Track]:
         """Copy what the answer is made of; afterwards it can be made while points go on arriving."""
         reach = max(step.reach for step in self.steps)
         margin = 1 if reach else 0
+        until = self.end if self.visible is None else min(self.end, self.visible)
         return [
-            each.track(self.start - reach, self.end, margin=margin)
+            each.track(self.start - reach, until, margin=margin, visible=self.visible)
             for each in self.series
-            if each.has_point(self.start - reach, self.end)
+            if each.has_point(self.start - reach, until)
         ]
 
     def answer(self, tracks: Sequence[Track]) -> Raw:
@@ -109,6 +113,7 @@ def read_query(request: Raw, store: SeriesStore, descriptors: Descriptors, proje
         read_step(request.secondary_aggregation, "secondaryAggregation"),
     )
     return SeriesQuery(
+        metric=metric,
         series=store.select(metric, wanted),
         start=start,
         end=end,

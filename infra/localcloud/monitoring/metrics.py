@@ -1,7 +1,7 @@
 """The MetricService: time series and their descriptors."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from google.api import metric_pb2, monitored_resource_pb2
@@ -13,7 +13,7 @@ from localcloud.monitoring.filter import name_filter
 from localcloud.monitoring.json_form import series_json
 from localcloud.monitoring.listing import read_query
 from localcloud.monitoring.names import check_project, tail
-from localcloud.monitoring.series import SeriesStore
+from localcloud.monitoring.series import Nanos, SeriesStore
 from localcloud.monitoring.writing import Writer
 from localcloud.rpc import Method, Raw, RpcError, page, plain, table
 
@@ -65,7 +65,17 @@ ROWS = (
 class Metrics:
     """Answers the calls of `MetricServiceClient`, and of those who ask for time series over REST."""
 
-    def __init__(self, *, project: str, store: SeriesStore, descriptors: Descriptors, writer: Writer) -> None:
+    def __init__(
+        self,
+        *,
+        project: str,
+        store: SeriesStore,
+        descriptors: Descriptors,
+        writer: Writer,
+        visible: Callable[[str], Nanos | None] = lambda _metric: None,
+    ) -> None:
+        """`visible` says up to which time the points of a metric type are there to be seen; None: all are."""
+        self._visible = visible
         self._project = project
         self._store = store
         self._descriptors = descriptors
@@ -80,6 +90,7 @@ class Metrics:
         """One page of series. Copied in the loop, worked on in a thread: 10,000 series take a second."""
         check_project(request.name, self._project)
         query = read_query(request, self._store, self._descriptors, self._project)
+        query = replace(query, visible=self._visible(query.metric))
         return await asyncio.to_thread(query.answer, query.snapshot())
 
     def create_time_series(self, request: Raw) -> Raw:

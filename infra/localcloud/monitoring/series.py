@@ -88,10 +88,15 @@ class Series:
                 del self._starts[:count]
             del self._ends[:count]
 
-    def track(self, after: Nanos, until: Nanos, *, margin: int = 0) -> Track:
-        """The points whose time is in (after, until], with up to `margin` more on either side."""
+    def track(self, after: Nanos, until: Nanos, *, margin: int = 0, visible: Nanos | None = None) -> Track:
+        """The points whose time is in (after, until], with up to `margin` more on either side.
+
+        None is newer than `visible`.
+        """
         low = max(0, bisect_right(self._ends, after) - margin)
         high = bisect_right(self._ends, until) + margin
+        if visible is not None:
+            high = min(high, bisect_right(self._ends, visible))
         ends = self._ends[low:high]
         return Track(
             identity=self.identity,

@@ -1,6 +1,6 @@
 """Monitoring, put together."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from datetime import datetime, timedelta
 from typing import Annotated
 
@@ -13,6 +13,7 @@ from starlette.routing import BaseRoute, Route
 from localcloud.clock import Clock
 from localcloud.errors import ApiError
 from localcloud.http import Json
+from localcloud.limits import OFF, Limits
 from localcloud.monitoring.alerts import AlertPolicies, Channels
 from localcloud.monitoring.align import MINUTE
 from localcloud.monitoring.descriptors import Descriptors
@@ -30,6 +31,10 @@ SWEEP_EACH = 10_000
 ALIVE = 5 * MINUTE
 
 
+OWN_METRICS = ("custom.googleapis.com/", "external.googleapis.com/", "workload.googleapis.com/")
+"""What users write can be read at once; of VMs many metrics "are not visible for up to 240 seconds"."""
+
+
 class GivenPoint(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A point for `/local/points`: of a GAUGE or a DELTA, now unless `age_seconds` says how long ago."""
 
@@ -44,13 +49,27 @@ class GivenPoint(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 class MonitoringService:
     """The Monitoring of one project, in memory. A series keeps its points for `retention`."""
 
-    def __init__(self, *, project: str, clock: Clock, retention: timedelta = timedelta(hours=24)) -> None:
+    def __init__(
+        self,
+        *,
+        project: str,
+        clock: Clock,
+        retention: timedelta = timedelta(hours=24),
+        limits: Callable[[], Limits] = lambda: OFF,
+    ) -> None:
+        self._limits = limits
         self._clock = clock
         self._store = SeriesStore(retention=int(retention.total_seconds() * 1e9))
         self._descriptors = Descriptors(project)
         self._points = 0
         writer = Writer(store=self._store, descriptors=self._descriptors, clock=clock)
-        metrics = Metrics(project=project, store=self._store, descriptors=self._descriptors, writer=writer)
+        metrics = Metrics(
+            project=project,
+            store=self._store,
+            descriptors=self._descriptors,
+            writer=writer,
+            visible=self._visible,
+        )
         channels = Channels(project=project, clock=clock)
         policies = AlertPolicies(project=project, clock=clock, channels=channels)
         methods = (method for each in (metrics, channels, policies) for method in each.methods())
@@ -96,6 +115,12 @@ class MonitoringService:
             if series.identity.resource_labels.get("instance_id") in instances:
                 for at in range(last + MINUTE, end, MINUTE):
                     self._store.add(series, at, at, series.last_value)
+
+    def _visible(self, metric: str) -> Nanos | None:
+        lag = self._limits().metric_lag_seconds
+        if not lag or metric.startswith(OWN_METRICS):
+            return None
+        return nanos(self._clock) - int(lag * 1e9)
 
     def handlers(self) -> list[grpc.GenericRpcHandler]:
         """The gRPC services."""
