@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -22,6 +23,7 @@ NOTICES = "spotwarden-notices"
 LISTENER = f"/v1/projects/{PROJECT}/subscriptions/chaos-notices"
 GONE = httpx.codes.NOT_FOUND
 TRIES = 10
+A_WRITE_EACH_SECONDS = 1.0
 
 
 class Cloud:
@@ -95,7 +97,8 @@ class Cloud:
     def write(self, name: str, data: bytes) -> int:
         """Write an object; gives its generation."""
         path = f"/upload/storage/v1/b/{BUCKET}/o?uploadType=media&name={quote(name, safe='')}"
-        return int(self._http.post(path, content=data).raise_for_status().json()["generation"])
+        answer = self._insist(lambda: self._http.post(path, content=data))
+        return int(answer.raise_for_status().json()["generation"])
 
     def read(self, name: str) -> bytes | None:
         """The content of an object; None where there is none."""
@@ -104,15 +107,19 @@ class Cloud:
         return None if answer.status_code == GONE else answer.raise_for_status().content
 
     def _insist(self, call: Callable[[], httpx.Response]) -> httpx.Response:
-        """Call again while a fault of our own cuts the connection."""
+        """Call again while a fault of our own cuts the connection, or a write comes too soon."""
         for _ in range(TRIES):
             with suppress(httpx.TransportError):
-                return call()
+                answer = call()
+                if answer.status_code != httpx.codes.TOO_MANY_REQUESTS:
+                    return answer
+                time.sleep(A_WRITE_EACH_SECONDS)
         return call()
 
     def remove(self, name: str) -> bool:
         """Delete an object; False where there is none."""
-        answer = self._http.delete(f"/storage/v1/b/{BUCKET}/o/{quote(name, safe='')}")
+        path = f"/storage/v1/b/{BUCKET}/o/{quote(name, safe='')}"
+        answer = self._insist(lambda: self._http.delete(path))
         if answer.status_code == GONE:
             return False
         answer.raise_for_status()
