@@ -148,7 +148,7 @@ def _carry_on(starting: Starting, known: JobFacts, number: int) -> JobFacts:
         newest = told_ledger([recorded.attempt for recorded in known.ledger])[-1]
         if newest.number != number:
             raise overtaken(replace(newest, number=number), newest)
-        if newest.state is AttemptState.RUNNING or (newest.state is AttemptState.ENDED and newest.instances):
+        if has_run(newest):
             return known
         _stop_if_over(newest)
         if isinstance(waiting, Wait) and waiting.reason != told:
@@ -181,6 +181,14 @@ def _as_stored(launch: Launch, facts: JobFacts) -> Launch:
     return replace(launch, script=version)
 
 
+def has_run(attempt: Attempt) -> bool:
+    """Whether its instances were there, though the job may have ended before anybody could note their ids."""
+    if attempt.state is AttemptState.RUNNING:
+        return True
+    asked_for = bool(attempt.tries and not attempt.tries[-1].error)
+    return attempt.state is AttemptState.ENDED and bool(attempt.instances or asked_for)
+
+
 def _stop_if_over(attempt: Attempt) -> None:
     error = attempt.tries[-1].error if attempt.tries else ""
     if attempt.state is AttemptState.GAVE_UP:
@@ -199,4 +207,6 @@ def told(attempt: Attempt) -> str:
     """Where the attempt runs, in a sentence."""
     ids = ", ".join(attempt.instances.values())
     place = f" in {attempt.tries[-1].place}" if attempt.tries else ""
+    if not ids:
+        return f"{attempt.job}: attempt {attempt.number} ran{place} and has ended"
     return f"{attempt.job}: attempt {attempt.number} runs{place} as instance {ids}"
