@@ -23,7 +23,7 @@ from localcloud.faults import Faults, RetryMiddleware, RetryTests
 from localcloud.grpc_server import GrpcServer
 from localcloud.http import Listener, build_app
 from localcloud.identity import Identity
-from localcloud.limits import OFF, CallLimits, Limits, LimitsBook
+from localcloud.limits import OFF, CallLimits, InsertTimes, Limits, LimitsBook
 from localcloud.logs import LogService
 from localcloud.machines import NoMachines, ProcessMachines
 from localcloud.mailbox import NOTICES, Mailbox
@@ -114,6 +114,7 @@ class LocalCloud:
             base_url=self._url,
             timings=Timings(),
             pace=Pace(pause=clock.pause, elapsed=clock.elapsed),
+            insert_time=InsertTimes(lambda: self.limits.now).draw,
         )
         number = number_of(project)
         self.projects = ProjectService(project=project, number=number, owner=NOBODY, clock=clock)

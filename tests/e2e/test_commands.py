@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 import pytest
 
+from tests.e2e.chaos.cloud import INSERTS
 from tests.e2e.conftest import SPOTWARDEN, marked
 from tests.long import long
 
@@ -57,7 +58,7 @@ def shell(tmp_path_factory):
         "SPOTWARDEN_OWNER": "ada@example.com",
     }
     serving = subprocess.Popen(
-        [str(SPOTWARDEN), "local", "serve", "--functions", "--project", "demo"],
+        [str(SPOTWARDEN), "local", "serve", "--functions", "--project", "demo", "--limit", INSERTS],
         stdout=subprocess.PIPE,
         stdin=subprocess.DEVNULL,
         text=True,

@@ -1,6 +1,7 @@
 """Compute Engine of the local cloud: one project's instances and what belongs to them."""
 
 from collections.abc import Callable
+from datetime import timedelta
 
 from starlette.routing import BaseRoute
 
@@ -22,7 +23,7 @@ class ComputeService:
     """The service: its routes, and methods for callers in this process. State is in memory.
 
     `base_url` gives the URL of the HTTP port without a slash at the end, from the first call on. `pace` lets
-    time pass; a test may hand over one of its own.
+    time pass; a test may hand over one of its own. `insert_time` draws what a start takes beyond `timings`.
     """
 
     def __init__(
@@ -35,6 +36,7 @@ class ComputeService:
         base_url: Callable[[], str],
         timings: Timings,
         pace: Pace | None = None,
+        insert_time: Callable[[], timedelta] = timedelta,
     ) -> None:
         self._site = make_site(
             project=project,
@@ -44,6 +46,7 @@ class ComputeService:
             links=Links(base_url=base_url, project=project),
             timings=timings,
             pace=pace or Pace(),
+            insert_time=insert_time,
         )
         self._tasks = Tasks()
         steps = Steps(self._site, self._tasks)

@@ -1,7 +1,9 @@
 """What every part of Compute Engine works on: one project with its resources, and what it stands on."""
 
-from collections.abc import Mapping
+import zlib
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 
 from localcloud.clock import Clock, pacific
 from localcloud.compute.addresses import Pools
@@ -47,6 +49,8 @@ class Site:
     reach: Reach
     pools: Pools
     audit: AuditLog
+    insert_time: Callable[[], timedelta]
+    """Draws how long an instance takes from its resources to RUNNING, beyond the timings."""
     furnished: bool = False
 
     def now(self) -> str:
@@ -91,6 +95,7 @@ def make_site(
     links: Links,
     timings: Timings,
     pace: Pace,
+    insert_time: Callable[[], timedelta] = timedelta,
 ) -> Site:
     """A project with nothing in it."""
     numbers, catalog = Ids(), Catalog()
@@ -116,5 +121,6 @@ def make_site(
         rates=Rates(now=clock.now, consumer=lambda: number_of(project)),
         reach=Reach(elapsed=pace.elapsed),
         pools=Pools(),
+        insert_time=insert_time,
         audit=AuditLog(write=audit, links=links, clock=clock, numbers=numbers),
     )

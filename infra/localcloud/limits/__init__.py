@@ -2,6 +2,7 @@
 
 from localcloud.limits.book import LimitsBook
 from localcloud.limits.calls import CallLimits
+from localcloud.limits.inserts import InsertTimes
 from localcloud.limits.latency import Latency, LatencyMiddleware
 from localcloud.limits.quotas import ApiQuotas
 from localcloud.limits.settings import OFF, Limits, limited
@@ -11,6 +12,7 @@ __all__ = [
     "OFF",
     "ApiQuotas",
     "CallLimits",
+    "InsertTimes",
     "Latency",
     "LatencyMiddleware",
     "Limits",

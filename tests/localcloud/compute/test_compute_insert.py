@@ -1,5 +1,7 @@
 """What an instance is made of: defaults, checks, refusals."""
 
+from datetime import timedelta
+
 import pytest
 
 from tests.localcloud.compute.world import IMAGE, ZONE, World, request, spot
@@ -178,3 +180,23 @@ def test_a_machine_image_makes_another_instance_like_the_first(world: World):
     twin = world.instance("twin")
     assert (twin["labels"], twin["machineType"]) == (vm["labels"], vm["machineType"])
     assert twin["disks"][0]["source"].endswith("/disks/twin")
+
+
+def test_an_insert_takes_the_time_that_is_drawn_for_it(world: World) -> None:
+    """It is STAGING until then, and a start takes its own time."""
+    world.service._site.insert_time = lambda: timedelta(seconds=30)
+
+    def insert() -> None:
+        world.post(INSTANCES, request("slow"))
+
+    def start() -> None:
+        world.post(f"{INSTANCES}/slow/start")
+
+    for call in (insert, start):
+        call()
+        world.advance(30)
+        assert world.status("slow") == "STAGING"
+        world.advance(1)
+        assert world.status("slow") == "RUNNING"
+        world.post(f"{INSTANCES}/slow/stop")
+        world.advance(200)

@@ -61,7 +61,7 @@ class Steps:
     async def run(self, vm: Vm) -> None:
         """STAGING to RUNNING, and start the machine. If it does not start, the instance is TERMINATED."""
         site = self._site
-        await site.pace.pause(site.timings.staging)
+        await site.pace.pause(site.timings.staging + site.insert_time())
         started = site.clock.now()
         machine = site.catalog.machine(last(vm.resource["machineType"]), vm.zone)
         vm.lives += 1
