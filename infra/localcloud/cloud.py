@@ -23,7 +23,7 @@ from localcloud.faults import Faults, RetryMiddleware, RetryTests
 from localcloud.grpc_server import GrpcServer
 from localcloud.http import Listener, build_app
 from localcloud.identity import Identity
-from localcloud.limits import OFF, CallLimits, InsertTimes, Limits, LimitsBook
+from localcloud.limits import OFF, CallLimits, InsertTimes, LateLog, Limits, LimitsBook
 from localcloud.logs import LogService
 from localcloud.machines import NoMachines, ProcessMachines
 from localcloud.mailbox import NOTICES, Mailbox
@@ -96,7 +96,8 @@ class LocalCloud:
         self.scheduler = SchedulerService(
             project=project, clock=clock, publish=self.pubsub.publish, post=post
         )
-        self.settling = Settling(fire=self.scheduler.fire_due, at_work=self.pubsub.at_work)
+        self.late_log = LateLog(self.logs.write, lambda: self.limits.now, pause=clock.pause)
+        self.settling = Settling(fire=self.scheduler.fire_due, at_work=self._at_work)
         self.storage = StorageService(
             project=project,
             folder=options.state / "storage",
@@ -110,7 +111,7 @@ class LocalCloud:
             project=project,
             clock=clock,
             machines=self.machines,
-            audit=self.logs.write,
+            audit=self.late_log.write,
             base_url=self._url,
             timings=Timings(),
             pace=Pace(pause=clock.pause, elapsed=clock.elapsed),
@@ -187,6 +188,7 @@ class LocalCloud:
         self._later(self.pubsub.close)
         self._later(self.scheduler.close)
         self._later(self.machines.close)
+        self._later(self.late_log.close)
         self._later(self.compute.close)
         self.endpoints.prepare()
 
@@ -229,6 +231,9 @@ class LocalCloud:
         """The same without the time: what runs in a VM goes by this machine's."""
         return {**self.endpoints.environment(), **self._deployed}
 
+    def _at_work(self) -> int:
+        return self.pubsub.at_work() + self.late_log.at_work()
+
     def _limit(self, limits: Limits) -> None:
         """Tell the services what changed of the limits that they do not ask for."""
         usual = PubSubFault(
@@ -239,6 +244,7 @@ class LocalCloud:
         )
         self.pubsub.befall_usually(usual, spared=NOTICES)
         self.compute.knobs.limit_rates(limits.api_quotas)
+        self.compute.knobs.let_the_log_lag_as_usual(timedelta(seconds=limits.log_lag_seconds))
 
     def _skipped(self, since: datetime, until: datetime) -> None:
         resources = self.compute.knobs.instances()

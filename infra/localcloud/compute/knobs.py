@@ -27,6 +27,7 @@ class Knobs:
         self._steps = steps
         self._events = events
         self._part = 0.0
+        self._usual_lag = timedelta(0)
 
     def preempt(self, name_or_id: str, action: str = "") -> None:
         """Preempt a spot instance; `action` (STOP, DELETE) overrides what the instance says."""
@@ -132,6 +133,12 @@ class Knobs:
     def let_the_log_lag(self, behind: timedelta) -> None:
         """Let the list of operations alone show what was so long ago; an operation by its name is current."""
         self._site.operations.shelf.lag(behind)
+
+    def let_the_log_lag_as_usual(self, behind: timedelta) -> None:
+        """The same; what `let_the_log_lag` said stays so until this is another time."""
+        if behind != self._usual_lag:
+            self._usual_lag = behind
+            self.let_the_log_lag(behind)
 
     def create_fleet(self, wanted: fleet.Fleet) -> int:
         """Create instances with nothing behind them; return how many instances there are then."""

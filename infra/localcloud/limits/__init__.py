@@ -3,6 +3,7 @@
 from localcloud.limits.book import LimitsBook
 from localcloud.limits.calls import CallLimits
 from localcloud.limits.inserts import InsertTimes
+from localcloud.limits.late_log import LateLog
 from localcloud.limits.latency import Latency, LatencyMiddleware
 from localcloud.limits.quotas import ApiQuotas
 from localcloud.limits.settings import OFF, Limits, limited
@@ -13,6 +14,7 @@ __all__ = [
     "ApiQuotas",
     "CallLimits",
     "InsertTimes",
+    "LateLog",
     "Latency",
     "LatencyMiddleware",
     "Limits",

@@ -26,6 +26,8 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """Which part of the published quotas a minute holds ("Compute Engine rate quotas" and others)."""
     insert_times: Rate = 1.0
     """Which part of the recorded times an insert or a start takes: half of them 20.5 s, 99 % 75.5 s."""
+    log_lag_seconds: Rate = 1.0
+    """How far the list of operations is behind, and how late an audit entry is on average; not published."""
     metric_lag_seconds: Rate = 240.0
     """How long after its time a point of a VM cannot be seen ("Google Cloud metrics": up to 240 s)."""
     doubled: Chance = 0.01
@@ -42,6 +44,7 @@ OFF = Limits(
     function_timeouts=0,
     api_quotas=0,
     insert_times=0,
+    log_lag_seconds=0,
     metric_lag_seconds=0,
     doubled=0,
     late=0,

@@ -37,10 +37,7 @@ async def _preempted(stage: Stage, instance_id: str) -> datetime:
         'protoPayload.methodName="compute.instances.preempted"'
         f' AND resource.labels.instance_id="{instance_id}"'
     )
-    entries = await stage.watch.entries(condition)
-    if not entries:
-        raise StoryError(f"the audit log tells no preemption of {JOB}")
-    return moment_of(entries[0])
+    return moment_of((await stage.audited(condition, f"the preemption of {JOB}"))[0])
 
 
 async def _who_found_it(stage: Stage, *, since: datetime, claimed: datetime) -> str:

@@ -151,13 +151,20 @@ class Stage:
 
     async def asked(self, method: str, instance_id: str = "") -> datetime:
         """When a method of `instances` was first called, for this instance, by the audit log."""
-        condition = f'protoPayload.methodName="v1.compute.instances.{method}"'
+        condition = f'protoPayload.methodName="v1.compute.instances.{method}" AND operation.first=true'
         if instance_id:
             condition += f' AND resource.labels.instance_id="{instance_id}"'
-        entries = await self.watch.entries(condition)
-        if not entries:
-            raise StoryError(f"the audit log tells nothing of {method} {instance_id}")
-        return moment_of(entries[0])
+        return moment_of((await self.audited(condition, f"{method} {instance_id}"))[0])
+
+    async def audited(self, condition: str, what: str) -> list[dict[str, Any]]:
+        """Wait until the audit log has entries that meet a condition, for they come late; oldest first."""
+        found: list[dict[str, Any]] = await until(
+            lambda: self.watch.entries(condition),
+            bool,
+            within=TIMEOUT,
+            waiting_for=f"the audit log to tell of {what}",
+        )
+        return found
 
     async def ended(self, job: str) -> None:
         """Wait for the job's status; `StoryError` where it is not 0."""

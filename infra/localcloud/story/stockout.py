@@ -35,10 +35,7 @@ async def tell(stage: Stage) -> None:
 async def _tell_the_delay(stage: Stage, marker: datetime, asked: datetime) -> None:
     """Say how much of the time went by until the old zone had refused."""
     condition = f'protoPayload.resourceName:"{HOME}/instances/{JOB}" AND severity=ERROR'
-    entries = await stage.watch.entries(condition)
-    if not entries:
-        raise StoryError(f"the audit log tells nothing of a refusal in {HOME}")
-    refused = moment_of(entries[-1])
+    refused = moment_of((await stage.audited(condition, f"a refusal in {HOME}"))[-1])
     stage.say(f"    {milliseconds(marker, refused)} of it until {HOME} had refused,")
     stage.say(f"    {milliseconds(refused, asked)} until the event came again and another zone was asked")
 

@@ -94,6 +94,8 @@ class Watcher:
         """Audit entries that meet a condition of Cloud Logging's language, oldest first."""
         body = {"resourceNames": [f"projects/{self._project}"], "filter": condition}
         answer = await self._http.post("/v2/entries:list", json=body)
+        if answer.status_code == httpx.codes.TOO_MANY_REQUESTS:  # one may look again in the next minute
+            return []
         return sorted(answer.raise_for_status().json().get("entries", ()), key=moment_of)
 
     async def gone(self, instance_id: str) -> datetime:
