@@ -70,11 +70,14 @@ def play(told: list[object], path: str) -> None:
         await send({"type": "http.response.start"})
         await send({"type": "http.response.body"})
 
+    async def receive() -> Message:
+        return {"type": "http.disconnect"}
+
     async def send(message: Message) -> None:
         told.append(message["type"].rpartition(".")[2])
 
     middleware = LatencyMiddleware(app, latency=Latency(lambda: TWENTY_MS))
-    asyncio.run(middleware({"type": "http", "path": path}, None, send))  # type: ignore[arg-type]
+    asyncio.run(middleware({"type": "http", "path": path}, receive, send))
 
 
 @pytest.mark.parametrize(
