@@ -57,6 +57,29 @@ def test_cases_are_listed_the_oldest_first(workstation, monkeypatch):
     assert only["rule"] == "idle"
 
 
+def test_due_is_when_the_remedy_may_follow_and_not_when_the_limit_is_reached(workstation):
+    """Its arrival and the grace, where that comes later; nothing for a warning that has not arrived."""
+    warned = Warned(
+        level=1,
+        at=NOW - HOUR,
+        notice="n-1",
+        remedy=Remedy.STOP,
+        targets=("4711",),
+        due=NOW + HOUR,
+        grace=3 * HOUR,
+    )
+    arrived = msgspec.structs.replace(warned, delivered=NOW)
+    for key, warning in {"4711": arrived, "4712": msgspec.structs.replace(warned, targets=("4712",))}.items():
+        workstation.file(case(key=key, warnings=(warning,)))
+    rows = {row.split()[1]: row for row in workstation.ok("cases", "list").splitlines()[1:]}
+    assert f"{NOW + 3 * HOUR:%Y-%m-%d %H:%M}" in rows["4711"]
+    assert f"{NOW + HOUR:%Y-%m-%d %H:%M}" not in rows["4711"] + rows["4712"]
+    shown = workstation.ok("cases", "show", "idle", "4711")
+    words = " ".join(shown.split())
+    assert f"limit reached {NOW + HOUR:%Y-%m-%d %H:%M} UTC" in words
+    assert f"due {NOW + 3 * HOUR:%Y-%m-%d %H:%M} UTC" in words
+
+
 def test_a_case_is_shown_with_its_evidence_and_history(workstation):
     """Everything that speaks for and against doing something."""
     remediation = Remediation(target="4711", request_id="r", at=NOW, error="quota: no")

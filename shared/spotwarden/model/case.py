@@ -1,6 +1,7 @@
 """A case: an open finding that is being escalated."""
 
 from collections.abc import Mapping
+from datetime import timedelta
 from enum import Enum
 
 import msgspec
@@ -24,7 +25,8 @@ class Warned(msgspec.Struct, frozen=True, kw_only=True):
     """A warning that was published and accepted. `counts` is false for one that only observed.
 
     It said that `remedy` would be applied to the VMs `targets`, by id, and not before `due`. `delivered` is
-    when it reached somebody, None as long as it is not known to have.
+    when it reached somebody, None as long as it is not known to have; `grace` is for how long after that
+    nothing is done.
     """
 
     level: int
@@ -35,6 +37,7 @@ class Warned(msgspec.Struct, frozen=True, kw_only=True):
     targets: tuple[str, ...] = ()
     due: Moment | None = None
     delivered: Moment | None = None
+    grace: timedelta | None = None
 
 
 class Remediation(msgspec.Struct, frozen=True, kw_only=True):

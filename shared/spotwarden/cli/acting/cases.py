@@ -14,11 +14,11 @@ from spotwarden.governance.answering import answered
 from spotwarden.governance.cases.deliveries import as_arrived
 from spotwarden.governance.cases.history import history, is_kept, standing
 from spotwarden.governance.cases.notices import name_of
+from spotwarden.governance.cases.observation import acts_from
 from spotwarden.governance.cases.store import OpenCases, read_cases
 from spotwarden.layout import CaseRecord
 from spotwarden.model.answer import Answer, AnswerRefused, Approve, Extend, Keep, Release
 from spotwarden.model.case import Case
-from spotwarden.model.governance import Remedy
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.policy import RULES
 from spotwarden.notify.links.writing import write_answer
@@ -202,7 +202,8 @@ def _names(case: Case) -> set[str]:
 
 
 def _cells(case: Case, now: datetime) -> tuple[str, ...]:
-    due = f"{case.due:%Y-%m-%d %H:%M}" if case.due and case.remedy is not Remedy.NONE else ""
+    from_then = acts_from(case)
+    due = f"{from_then:%Y-%m-%d %H:%M}" if from_then else ""
     since = duration(now - (case.since or case.opened))
     return (
         case.rule,
@@ -225,7 +226,8 @@ def _facts(case: Case, now: datetime) -> list[tuple[str, str]]:
         ("owner", subject.owner),
         *((("VM", f"{target.name} {target.id} {target.zone}".rstrip())) for target in subject.targets),
         ("remedy", f"{case.remedy.value}" if subject.ours else "none: it is no job's VM"),
-        ("due", f"{case.due:%Y-%m-%d %H:%M} UTC" if case.due else ""),
+        ("due", f"{acts:%Y-%m-%d %H:%M} UTC" if (acts := acts_from(case)) else ""),
+        ("limit reached", f"{case.due:%Y-%m-%d %H:%M} UTC" if case.due else ""),
         ("kept", kept + ("" if is_kept(case, now) else ", which is over") if kept else ""),
         ("why", case.kept_why),
         ("extended", f"by {case.extended:g} h" if case.extended else ""),

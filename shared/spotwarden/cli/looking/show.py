@@ -16,6 +16,7 @@ from spotwarden.cli.looking.details import Details, cases_of, read_details
 from spotwarden.cli.looking.signals import seen_of, signal_table
 from spotwarden.cli.table import duration, plain
 from spotwarden.governance.cases.history import standing
+from spotwarden.governance.cases.observation import acts_from
 from spotwarden.governance.signals.shown import rows
 from spotwarden.governance.signals.table import SignalTable
 from spotwarden.layout import SweepTurn
@@ -176,7 +177,8 @@ def figure(value: Measured | None) -> str:
 
 
 def _case(case: Case, now: datetime) -> str:
-    due = f", due {case.due:%Y-%m-%d %H:%M} UTC" if case.due else ""
+    from_then = acts_from(case)
+    due = f", due {from_then:%Y-%m-%d %H:%M} UTC" if from_then else ""
     how = f"`spotwarden cases show {case.rule} {case.key}`"
     return f"{case.rule}: {case.reason}, {standing(case, now)}{due}; {how}"
 

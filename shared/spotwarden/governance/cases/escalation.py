@@ -110,6 +110,7 @@ def _warn(facts: CaseFacts, policy: Policy, tick: Tick) -> CaseStep | None:
         targets=tuple(target.id for target in finding.subject.targets),
         due=due,
         delivered=None if policy.tells else at,
+        grace=finding.limits.grace,
     )
     warned = replace(fresh, state=follow(case.state, CaseEvent.WARN), warnings=(*case.warnings, told))
     return FileCase(reason=f"warned: {finding.reason}", case=warned, generation=generation)

@@ -72,10 +72,7 @@ def fitting(case: Case, finding: Finding) -> tuple[Warned, ...]:
     return tuple(
         warned
         for warned in counting(case)
-        if warned.remedy is remedy
-        and ids.issubset(warned.targets)
-        and finding.since is not None
-        and warned.at > finding.since - APART
+        if warned.remedy is remedy and ids.issubset(warned.targets) and _is_of(warned, finding.since)
     )
 
 
@@ -85,6 +82,25 @@ def graced(warned: Warned, grace: timedelta) -> datetime | None:
     None while it is not known to have reached anybody.
     """
     return None if warned.delivered is None else max(warned.delivered + grace, warned.due or warned.at)
+
+
+def acts_from(case: Case) -> datetime | None:
+    """From when on the remedy may be applied, by the record; None while no warning of it has arrived."""
+    if case.remedy is Remedy.NONE or case.state is CaseState.ACTED:
+        return None
+    ids = {target.id for target in case.subject.targets}
+    over = [
+        at
+        for warned in counting(case)
+        if warned.remedy is case.remedy and ids.issubset(warned.targets) and _is_of(warned, case.since)
+        if (at := graced(warned, warned.grace or timedelta(0))) is not None
+    ]
+    return max(min(over), case.due or min(over)) if over else None
+
+
+def _is_of(warned: Warned, since: datetime | None) -> bool:
+    """Whether it was given in the trouble that began then."""
+    return since is not None and warned.at > since - APART
 
 
 def open_case(facts: CaseFacts) -> tuple[Case, Finding, int]:
