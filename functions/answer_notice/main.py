@@ -6,14 +6,13 @@ import functions_framework
 from flask import Request
 from werkzeug.wrappers import Response
 
-from spotwarden.engine.entry import open_context
 from spotwarden.engine.health import reported
 from spotwarden.gcp.rest_only import connect
-from spotwarden.notify.links.web import respond
+from spotwarden.notify.links.web import answer
 
 
 @functions_framework.http
 @reported
 def answer_notice(request: Request) -> Response:
     """Entry point. A GET shows what a click would do, and a POST is the click."""
-    return respond(request, open_context("answer_notice", {}, os.environ, connect), os.environ)
+    return answer(request, os.environ, connect)

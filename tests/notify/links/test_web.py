@@ -367,3 +367,41 @@ def test_the_deployed_function_knows_other_methods(deployed):
     """The framework routes them all to it."""
     for method in ("PUT", "DELETE", "OPTIONS"):
         assert deployed.open("/", method=method).status_code == 405
+
+
+@pytest.fixture
+def broken(deployed, monkeypatch, tmp_path):
+    """The same after somebody has deployed a policy that says a limit twice over."""
+    file = tmp_path / "broken.toml"
+    file.write_text('version = "1"\n[idle]\nact = "soon"\n')
+    monkeypatch.setenv("SPOTWARDEN_POLICY", str(file))
+    return deployed
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_with_a_broken_policy_a_page_says_what_is_wrong_and_what_to_do(web, broken, method, capsys):
+    """Nothing is answered by half of one; the log has it, too."""
+    before, token = objects(web), web.token(Way.KEEP)
+    page = (
+        broken.get("/", query_string={"t": token}) if method == "GET" else broken.post("/", data={"t": token})
+    )
+    assert page.status_code == 500
+    assert page.headers["Content-Security-Policy"]
+    for said in (
+        "The policy of this deployment is broken",
+        "Nothing was changed",
+        "idle.act",
+        "Send them this",
+    ):
+        assert said in page.text
+    assert objects(web) == before
+    logged = capsys.readouterr().out
+    assert "idle.act" in logged
+    assert "ERROR" in logged
+
+
+@pytest.mark.parametrize("query", [{}, {"t": "made-up"}], ids=["no link", "a link of nobody's"])
+def test_a_stranger_does_not_read_the_policy_by_what_is_wrong_in_it(broken, query):
+    """That it is broken is all: a fault names values and people."""
+    page = broken.get("/", query_string=query)
+    assert (page.status_code, "is broken" in page.text, "idle.act" in page.text) == (500, True, False)

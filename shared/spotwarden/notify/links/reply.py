@@ -102,6 +102,7 @@ class AnswerTrouble(Enum):
     SILENT = "Google Cloud does not answer"
     UNSURE = "Google Cloud does not answer, on the way"
     BROKEN = "an object of the bucket is broken"
+    POLICY = "the policy file is broken"
     LARGE = "the request is too large"
     METHOD = "the method is not allowed"
     MISSING = "there is no token"

@@ -1,13 +1,20 @@
 """A request of the web, and the page that answers it. Nothing but a POST changes anything."""
 
 from collections.abc import Callable, Mapping
+from datetime import datetime
 from http import HTTPStatus
 from io import BytesIO
 from typing import TYPE_CHECKING
 
+from spotwarden import clock
 from spotwarden.engine.context import SweepContext
+from spotwarden.engine.entry import Connect, open_context
+from spotwarden.engine.log import log
+from spotwarden.engine.policy_file.reading import PolicyError
+from spotwarden.engine.settings import Settings
 from spotwarden.model.delivery import Pace
 from spotwarden.model.offer import Offer, PreferenceOffer, Unfit
+from spotwarden.model.tick import Tick
 from spotwarden.notify.links.audience import audience
 from spotwarden.notify.links.pages import headers, render
 from spotwarden.notify.links.preferences import save_preference, show_preference
@@ -25,15 +32,43 @@ FIELD = "t"
 """What carries the token, in an address or in a form."""
 ONE_CLICK = ("List-Unsubscribe", "One-Click")
 """What a mail program posts when its reader unsubscribes there (RFC 8058)."""
+FUNCTION = "answer_notice"
 METHODS = ("GET", "HEAD", "POST")
+
+
+def answer(request: "Request", environ: Mapping[str, str], connect: Connect) -> "Response":
+    """The page for this request, also where the policy is broken: nothing is answered by half of one."""
+    try:
+        context = open_context(FUNCTION, {}, environ, connect)
+    except PolicyError as error:
+        now = clock.now()
+        log(Tick(function=FUNCTION, sweep="", now=now), "ERROR", f"nothing can be answered: {error}")
+        return _sent(_without_policy(request, environ, error, now), "")
+    return respond(request, context, environ)
+
+
+def _without_policy(
+    request: "Request", environ: Mapping[str, str], error: PolicyError, now: datetime
+) -> AnswerFailed:
+    """Say what is wrong to whoever has a link of ours; to anybody else only that something is."""
+    keys = Keys.read(environ.get(VARIABLE, ""), audience(Settings.read(environ)))
+    tokens = request.args.getlist(FIELD)
+    if request.method == "POST" and _bounded(request):
+        tokens = [*tokens, *request.form.getlist(FIELD)]
+    token = _only(tokens)
+    known = bool(token) and not isinstance(read(token, keys=keys, now=now), Unfit)
+    return AnswerFailed(trouble=AnswerTrouble.POLICY, detail=str(error) if known else "")
 
 
 def respond(request: "Request", context: SweepContext, environ: Mapping[str, str]) -> "Response":
     """The page for this request; its token is neither logged nor told to anybody."""
+    keys = Keys.read(environ.get(VARIABLE, ""), audience(context.settings))
+    return _sent(*_reply(request, AnswerRequest(context, keys)))
+
+
+def _sent(reply: Reply, token: str) -> "Response":
     from werkzeug.wrappers import Response
 
-    keys = Keys.read(environ.get(VARIABLE, ""), audience(context.settings))
-    reply, token = _reply(request, AnswerRequest(context, keys))
     page = render(reply, token)
     more = {"Allow": ", ".join(METHODS)} if page.code == HTTPStatus.METHOD_NOT_ALLOWED else {}
     return Response(page.html, status=page.code, headers={**headers(), **more})

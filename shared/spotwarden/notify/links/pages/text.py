@@ -67,6 +67,15 @@ _TROUBLE: Mapping[AnswerTrouble, tuple[int, str, str]] = {
         "Something in the bucket is broken",
         "Nothing was changed. Somebody who runs Spotwarden has to mend or remove this object:",
     ),
+    AnswerTrouble.POLICY: (
+        500,
+        "The policy of this deployment is broken",
+        (
+            "Nothing was changed, and nothing is stopped or deleted either until it is mended: no function"
+            " acts by half of a policy. Somebody who runs Spotwarden has to mend the policy file and deploy"
+            " it again; after that the link works, for as long as it is good. Send them this page."
+        ),
+    ),
     AnswerTrouble.LARGE: (
         413,
         "That is too much",
@@ -178,13 +187,13 @@ def _unfit(unfit: Unfit) -> AnswerPage:
 
 def _failed(failed: AnswerFailed) -> AnswerPage:
     code, title, says = _TROUBLE[failed.trouble]
-    detail = failed.trouble is AnswerTrouble.BROKEN
+    word = {AnswerTrouble.BROKEN: "Object", AnswerTrouble.POLICY: "Policy"}.get(failed.trouble, "")
     return AnswerPage(
         code=code,
         tone=Tone.BAD,
         title=title,
         says=says,
-        facts=(("Object", failed.detail),) if detail and failed.detail else (),
+        facts=((word, failed.detail),) if word and failed.detail else (),
     )
 
 
