@@ -8,6 +8,7 @@ import click
 import msgspec
 
 from spotwarden import clock
+from spotwarden.cli.owners import owner_of
 from spotwarden.engine.executor import Executor
 from spotwarden.engine.log import silent
 from spotwarden.engine.policy_file.reading import PolicyError, read_policy
@@ -72,4 +73,9 @@ def new_tick(command: str) -> Tick:
 
 def default_owner() -> str:
     """Who submits, unless told otherwise: `SPOTWARDEN_OWNER`, else the login name."""
-    return os.environ.get("SPOTWARDEN_OWNER") or getpass.getuser()
+    if not (said := os.environ.get("SPOTWARDEN_OWNER")):
+        return getpass.getuser()
+    try:
+        return owner_of(said)
+    except ValueError as error:
+        raise click.ClickException(f"SPOTWARDEN_OWNER: {error}") from error

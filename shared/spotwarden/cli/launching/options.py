@@ -11,6 +11,7 @@ from spotwarden.cli.context import Context
 from spotwarden.cli.launching.asked import MOST_NODES, LaunchRequest, check_job, environment, metrics, tags
 from spotwarden.cli.launching.inputs import inputs_of
 from spotwarden.cli.launching.machines import MachineType, machine_for
+from spotwarden.cli.owners import OwnerParam
 from spotwarden.cli.times import MomentParam, SpanParam
 
 _FILE = click.Path(exists=True, path_type=Path)
@@ -52,7 +53,10 @@ OPTIONS = (
     click.option("--service-account", default="", help="Who the VM is [default: Compute Engine's own]."),
     click.option("--flag", "flags", multiple=True, help="Another of gcloud's: --flag=--no-address."),
     click.option("--keep-vm", is_flag=True, help="The VM stays when the command has ended, and costs on."),
-    click.option("--owner", default="", help="Who is told about it [default: SPOTWARDEN_OWNER, else you]."),
+    click.option(
+        "--owner", type=OwnerParam(), default="",
+        help="Who is told about it [default: SPOTWARDEN_OWNER, else you].",
+    ),
     click.option("--again", is_flag=True, help="Launch a job that has ended or is closed once more."),
     click.option("--overwrite", is_flag=True, help="Write the script anew, though you have edited it."),
     click.option("--script-only", is_flag=True, help="Write the create script, and launch nothing."),

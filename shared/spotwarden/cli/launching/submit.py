@@ -11,6 +11,7 @@ from spotwarden.cli.launching.reading import read_script
 from spotwarden.cli.launching.staging import staging
 from spotwarden.cli.launching.starting import start, told
 from spotwarden.cli.launching.storing import look, store, store_code, storing
+from spotwarden.cli.owners import OwnerParam
 from spotwarden.recovery import submission
 
 
@@ -19,7 +20,10 @@ from spotwarden.recovery import submission
 @click.option("--job", default="", help="The job's name [default: the instance's name in the script].")
 @click.option("--code", type=click.Path(exists=True, path_type=Path), help="Folder or tarball of the code.")
 @click.option(
-    "--owner", default=default_owner, help="Who is told about it [default: SPOTWARDEN_OWNER, else you]."
+    "--owner",
+    type=OwnerParam(),
+    default=default_owner,
+    help="Who is told about it [default: SPOTWARDEN_OWNER, else you].",
 )
 @click.option("--again", is_flag=True, help="Launch a job that has ended or is closed once more.")
 @click.option(
