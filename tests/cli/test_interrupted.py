@@ -10,7 +10,16 @@ from collections.abc import Iterator
 import pytest
 
 SCRIPT = "gcloud compute instances create test-vm --zone=us-central1-a --machine-type=e2-small\n"
-SPOTWARDEN = [sys.executable, "-c", "from spotwarden.cli.main import main; main()"]
+SPOTWARDEN = [sys.executable, "-c", "from spotwarden.cli.entry import main; main()"]
+AT_IMPORT = """
+import os, signal, sys
+class Press:
+    def find_spec(self, name, path=None, target=None):
+        if name == {module!r}:
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Press())
+"""
+LOCAL = "import runpy; runpy.run_module('localcloud', run_name='__main__')"
 WAIT = 60
 
 
@@ -83,3 +92,42 @@ def test_sigterm_ends_it_as_well_with_143(interrupted):
     """A session that is closed, or `timeout`, is told what Ctrl-C is told."""
     status, said = interrupted(signal.SIGTERM, "submit", "create-instance.sh")
     assert (status, "interrupted: nothing was stored" in said, "Traceback" in said) == (143, True, False)
+
+
+@pytest.mark.parametrize("module", ["click", "spotwarden.cli.main", "spotwarden.cli.lazy"])
+def test_ctrl_c_among_the_imports_ends_a_command_with_130_and_no_traceback(module):
+    """They take a while, and nobody waits for them before they think better of it."""
+    code = AT_IMPORT.format(module=module) + "from spotwarden.cli.entry import main\nmain()"
+    done = subprocess.run(
+        [sys.executable, "-c", code, "--help"], capture_output=True, text=True, timeout=WAIT, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "\ninterrupted\n")
+
+
+@pytest.mark.parametrize("module", ["click", "localcloud.commands.serve", "asyncio"])
+def test_so_it_is_with_the_local_cloud(module):
+    """`spotwarden local` becomes its process."""
+    code = AT_IMPORT.format(module=module) + LOCAL
+    done = subprocess.run(
+        [sys.executable, "-c", code, "--help"], capture_output=True, text=True, timeout=WAIT, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "\ninterrupted\n")
+
+
+def test_a_command_of_the_local_cloud_that_ctrl_c_ends_has_the_status_130(mute, tmp_path):
+    """While it waits for an answer; what it does then it does to its end."""
+    environment = {**os.environ, "XDG_STATE_HOME": str(tmp_path), "NO_PROXY": "*"}
+    code = (
+        "import sys; from localcloud import running\n"
+        f"running.url = lambda _: 'http://127.0.0.1:{mute.getsockname()[1]}'\n{LOCAL}"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, "status"], env=environment, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        connection, _ = mute.accept()
+        with connection:
+            process.send_signal(signal.SIGINT)
+            assert (process.wait(WAIT), process.communicate(timeout=WAIT)[1]) == (130, "\ninterrupted\n")
+    finally:
+        process.kill()

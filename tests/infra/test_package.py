@@ -51,7 +51,7 @@ def test_a_command_from_the_wheel_tells_the_same_version(wheel, tmp_path):
     code = (
         f"import spotwarden; assert spotwarden.__file__.startswith({str(tmp_path)!r}), spotwarden.__file__\n"
     )
-    code += "from spotwarden.cli.main import main; main(prog_name='spotwarden')"
+    code += "import sys; from spotwarden.cli.entry import main; sys.argv[0] = 'spotwarden'; main()"
     told = subprocess.run(
         [sys.executable, "-c", code, "--version"],
         capture_output=True,

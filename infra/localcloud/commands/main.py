@@ -6,9 +6,22 @@ from localcloud.commands.knobs import agent, env, fault, mail, preempt, status, 
 from localcloud.commands.serve import serve
 from localcloud.commands.shell import shell
 from localcloud.commands.story import story
+from localcloud.interrupted import STATUS
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+class LocalCommands(click.Group):
+    """All commands; one that Ctrl-C ends has the exit status that a shell gives it."""
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run the command; what it has to undo it has undone by then."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            click.echo("\ninterrupted", err=True)
+            raise click.exceptions.Exit(STATUS) from None
+
+
+@click.group(cls=LocalCommands, context_settings={"help_option_names": ["-h", "--help"]})
 def main() -> None:
     """A Google Cloud of this machine's own: APIs on loopback, VMs that are process groups.
 
