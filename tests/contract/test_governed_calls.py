@@ -157,14 +157,19 @@ def test_a_global_address_is_no_jobs(google: Scripted, compute: ComputeEngine):
     scopes = {
         "global": {"addresses": [thing(status="RESERVED", selfLink=f"{base}/global/addresses/a")]},
         "regions/us-east1": {
-            "addresses": [thing(status="RESERVED", selfLink=f"{base}/regions/us-east1/addresses/a")]
+            "addresses": [
+                thing(
+                    status="RESERVED", selfLink=f"{base}/regions/us-east1/addresses/a", address="203.0.113.9"
+                )
+            ]
         },
     }
     google.say({})
     google.say({"items": scopes})
     google.say({})
     [found], _unreachable = compute.leftovers()
-    assert found.link == "projects/demo/regions/us-east1/addresses/17"
+    assert (found.link, found.address) == ("projects/demo/regions/us-east1/addresses/17", "203.0.113.9")
+    assert "address," in google.asked[1].query["fields"]
 
 
 def test_all_pages_of_snapshots_are_read(google: Scripted, compute: ComputeEngine):
@@ -172,11 +177,13 @@ def test_all_pages_of_snapshots_are_read(google: Scripted, compute: ComputeEngin
     google.say({})
     google.say({})
     link = "https://www.googleapis.com/compute/v1/projects/demo/global/snapshots/s"
-    google.say({"items": [thing(selfLink=link, diskSizeGb="30")], "nextPageToken": "t"})
+    google.say({"items": [thing(selfLink=link, diskSizeGb="30", sourceDiskId="4711")], "nextPageToken": "t"})
     hidden = [{"key": "scope", "value": "regions/us-east1"}]
     google.say({"items": [], "warning": {"code": "UNREACHABLE", "data": hidden}})
     [found], unreachable = compute.leftovers()
     assert (found.kind, found.size_gb, found.link) == ("snapshot", 30, "projects/demo/global/snapshots/17")
+    assert (found.origin, found.id) == ("4711", "17")
+    assert "sourceDiskId" in google.asked[2].query["fields"]
     assert unreachable == ("us-east1",)
 
 

@@ -15,8 +15,10 @@ OURS = f"labels.{JOB_LABEL}:*"
 """The filter for what carries a job's label, whichever job it is."""
 
 DISKS = "disks(id,name,selfLink,creationTimestamp,status,users,sizeGb,labels)"
-ADDRESSES = "addresses(id,name,selfLink,creationTimestamp,status,users,labels)"
-SNAPSHOTS = "items(id,name,selfLink,creationTimestamp,status,diskSizeGb,labels),nextPageToken,warning"
+ADDRESSES = "addresses(id,name,selfLink,creationTimestamp,status,users,address,labels)"
+SNAPSHOTS = (
+    "items(id,name,selfLink,creationTimestamp,status,diskSizeGb,sourceDiskId,labels),nextPageToken,warning"
+)
 """This list has no `unreachables`: who asks for a field that an answer cannot have is refused."""
 
 _LINK = re.compile(rf"projects/([^/?#]+)/[^?#]+/(?:disks|addresses|snapshots)/{ID}")
@@ -34,6 +36,8 @@ class WireLeftover(msgspec.Struct, frozen=True, rename="camel"):
     users: Sequence[str] = ()
     size_gb: str = "0"
     disk_size_gb: str = "0"
+    source_disk_id: str = ""
+    address: str = ""
     labels: dict[str, str] = {}
 
 
@@ -78,6 +82,8 @@ def leftover(kind: str, object_name: WireLeftover) -> Leftover | None:
         size_gb=int(object_name.disk_size_gb if kind == "snapshot" else object_name.size_gb),
         labels=object_name.labels,
         manager=manager_of(object_name.labels),
+        origin=object_name.source_disk_id if kind == "snapshot" else "",
+        address=object_name.address,
     )
 
 

@@ -162,6 +162,10 @@ class Layout(msgspec.Struct, frozen=True, kw_only=True):
         """The prefix of a job's ledger."""
         return f"{self.folder(job)}metadata/attempts/"
 
+    def launched(self, job: str) -> str:
+        """The prefix of what was launched as a job's attempts."""
+        return f"{self.folder(job)}metadata/launched/"
+
     def files(self, job: str) -> str:
         """The prefix of the files stored beside a job's create script."""
         return f"{self.folder(job)}metadata/files/"

@@ -78,7 +78,8 @@ class Leftover(msgspec.Struct, frozen=True, kw_only=True):
     """A disk, address or snapshot that nothing uses and that carries a job's label.
 
     `kind` is `disk`, `address` or `snapshot`, `link` its path below `/compute/v1/`; an address has no size.
-    `manager` is the Google service that has made it, "" for nobody.
+    `manager` is the Google service that has made it, "" for nobody. `origin` is the id of the disk that a
+    snapshot is of, `address` the address itself.
     """
 
     kind: str
@@ -89,3 +90,10 @@ class Leftover(msgspec.Struct, frozen=True, kw_only=True):
     size_gb: int = 0
     labels: Mapping[str, str] = {}
     manager: str = ""
+    origin: str = ""
+    address: str = ""
+
+    @property
+    def id(self) -> str:
+        """Its numeric id, which its link ends with."""
+        return self.link.rpartition("/")[2]

@@ -165,3 +165,29 @@ def test_a_label_on_it_keeps_it(label, spared):
     found = verdict(on_record(status_code="0", ended=OVER), disk(labels={"spotwarden-keep": label}))
     assert found is not None
     assert bool(found.exempt) is spared
+
+
+HAD = frozenset({"4711", "203.0.113.9"})
+
+
+@pytest.mark.parametrize(
+    ("had", "left", "ours"),
+    [
+        (frozenset(), disk(), True),
+        (HAD, disk(), True),
+        (HAD, disk(link=LINK.replace("4711", "815")), False),
+        (HAD, disk(kind="snapshot", link="projects/p/global/snapshots/815", origin="4711"), True),
+        (HAD, disk(kind="snapshot", link="projects/p/global/snapshots/815", origin="9"), False),
+        (HAD, disk(kind="snapshot", link="projects/p/global/snapshots/815"), False),
+        (HAD, disk(kind="address", link="projects/p/regions/r/addresses/815", address="203.0.113.9"), True),
+        (HAD, disk(kind="address", link="projects/p/regions/r/addresses/815", address="203.0.113.1"), False),
+    ],
+    ids=["nothing on record", "its own", "another", "snapshot of its own", "snapshot of another",
+         "snapshot of nobody knows what", "its address", "another address"],
+)  # fmt: skip
+def test_a_disk_that_no_vm_of_the_job_had_is_told_to_ops_and_never_removed(had, left, ours):
+    """Anybody who may label a disk could have it deleted by us; where nothing is on record a label counts."""
+    limits = brief(Policy(version="test", leftover=LeftoverLimits(remedy=Remedy.DELETE)))
+    found = verdict(on_record(status_code="0", ended=ago(days=5), had=had), left, brief_=limits)
+    assert (found.subject.ours, found.ripe) == (ours, ours)
+    assert ("on record with this" in found.reason) is not ours

@@ -8,7 +8,7 @@ import pytest
 from spotwarden.governance.reap import rules as reaping
 from spotwarden.governance.signals.facts import ReapFacts
 from spotwarden.governance.signals.table import SignalSource, unread
-from spotwarden.layout import AttemptRecord, Code, JobFileName, OpenJob
+from spotwarden.layout import AttemptRecord, Code, JobFileName, LaunchedRecord, OpenJob
 from spotwarden.model.attempt import AttemptState, Try
 from spotwarden.model.request import Request
 from spotwarden.model.watch import Watch
@@ -276,6 +276,36 @@ def test_leftovers_of_open_jobs_ask_nothing(world):
     assert [one.name for one in facts.leftovers] == ["data", "old-data"]
     assert set(facts.jobs) == {"over"}
     assert not facts.jobs["over"].exists
+
+
+def test_what_the_vms_of_a_job_had_is_read_once_where_it_left_something_behind(world):
+    """Disks by id and addresses, of all attempts; of other jobs nothing is asked."""
+    ran = {
+        "over": {
+            "disks": {"projects/p/zones/z/disks/over": {"id": "4711"}},
+            "instance": {
+                "networkInterfaces": [{"networkIP": "10.0.0.2", "accessConfigs": [{"natIP": "203.0.113.9"}]}]
+            },
+        }
+    }
+    world.store(LaunchedRecord(job="over", attempt=1), msgspec.json.encode(ran))
+    world.store(
+        LaunchedRecord(job="over", attempt=2), b'{"over": {"disks": {"d": {"id": "4712"}, "e": null}}}'
+    )
+    world.cloud.compute.leave("data", job="over")
+    name = world.layout.build(LaunchedRecord(job="over", attempt=1))
+    for reads in (1, 0):
+        counted = Calls(world.cloud.ports())
+        facts = world.look(cloud=counted.cloud)
+        assert facts.jobs["over"].had == {"4711", "4712", "203.0.113.9", "10.0.0.2"}
+        assert counted.made.count(("read", name)) == reads
+
+
+def test_a_broken_record_of_what_was_launched_is_a_problem(world):
+    """What nobody can read proves nothing, and nothing is done."""
+    world.store(LaunchedRecord(job="over", attempt=1), b"[")
+    world.cloud.compute.leave("data", job="over")
+    assert "launched/1.json" in world.look().jobs["over"].problem
 
 
 def test_a_second_look_sees_what_it_is_told_to_see(world):

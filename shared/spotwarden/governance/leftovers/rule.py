@@ -60,6 +60,8 @@ def _finding(
         return None
     if contradicted := contradiction(record, machines, brief.policy):
         return _doubt(leftover, record, allowed, contradicted)
+    if not is_its_own(leftover, record):
+        return _strange(leftover, record, allowed, brief, since)
     what = "nothing is left of" if gone else "nothing uses it since the end of"
     return Finding(
         rule=RULE,
@@ -98,6 +100,30 @@ def _doubt(leftover: Leftover, record: JobRecord, allowed: LeftoverLimits, why: 
         subject=_subject(leftover, record),
         reading=Reading.UNKNOWN,
         reason=f"whether its job {record.job} is over cannot be told: {why}",
+        limits=_only_delete(allowed),
+    )
+
+
+def is_its_own(leftover: Leftover, record: JobRecord) -> bool:
+    """Whether a record of the job tells of it; anybody can copy a label.
+
+    Where nothing is on record that a label could contradict it is believed, as a VM's is.
+    """
+    return not record.had or bool({leftover.id, leftover.origin, leftover.address} & record.had)
+
+
+def _strange(
+    leftover: Leftover, record: JobRecord, allowed: LeftoverLimits, brief: Brief, since: datetime
+) -> Finding:
+    """What carries the job's label, and no VM of the job is on record with: ops are told, and that is all."""
+    return Finding(
+        rule=RULE,
+        subject=replace(_subject(leftover, record), ours=False),
+        reason=f"a {leftover.kind} with the label of the job {record.job}, which is over; no VM of the job is"
+        f" on record with this {leftover.kind}",
+        todo=f"find out whose it is: take the label off, or delete the {leftover.kind} by hand",
+        evidence=_evidence(leftover, brief),
+        since=since,
         limits=_only_delete(allowed),
     )
 

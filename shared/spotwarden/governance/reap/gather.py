@@ -16,6 +16,7 @@ from spotwarden.engine.context import SweepContext
 from spotwarden.engine.fan_out import each
 from spotwarden.engine.log import log
 from spotwarden.governance.early_stop.rule import wanted
+from spotwarden.governance.reap.launched import had
 from spotwarden.governance.signals.facts import JobRecord, ReapFacts
 from spotwarden.governance.signals.gather import after_end_of, rise, whole_of
 from spotwarden.governance.signals.records import read_record
@@ -26,7 +27,7 @@ from spotwarden.governance.stalls.rule import quiet
 from spotwarden.layout import RESERVED_JOBS, job_problem
 from spotwarden.model.fleet import Fleet, Leftover
 from spotwarden.model.watch import Watch
-from spotwarden.ports import UnansweredError
+from spotwarden.ports import BrokenError, UnansweredError
 from spotwarden.recovery.nodes import NODE_OF_A_GANG
 from spotwarden.recovery.open_jobs import read_watches
 
@@ -54,6 +55,7 @@ def gather(context: SweepContext, only: Collection[str]) -> ReapFacts:
     watches = {watched.watch.job: watched.watch for watched in opened.watched}
     claimed = _claimed(context, fleet, watches)
     jobs = _records(context, _asked(context, fleet, claimed, left or (), watches), watches)
+    jobs |= _with_what_they_had(context, jobs, left or ())
     broken = {**opened.broken, **claimed.broken}
     jobs |= {job: JobRecord(job=job, problem=str(why)) for job, why in broken.items() if job in jobs}
     whose = {
@@ -148,6 +150,25 @@ def _records(
     )
     rise("records of jobs", done.failures)
     return {record.job: record for record in sorted(done.results, key=lambda result: result.job)}
+
+
+def _with_what_they_had(
+    context: SweepContext, jobs: Mapping[str, JobRecord], left: Iterable[Leftover]
+) -> dict[str, JobRecord]:
+    """The records of jobs that have left something behind, with the disks and addresses of their VMs."""
+    store, layout = context.cloud.store, context.settings.layout
+    named = {leftover.job for leftover in left}
+    asked = [record for job, record in jobs.items() if job in named and record.exists and not record.problem]
+
+    def read(record: JobRecord) -> JobRecord:
+        try:
+            return replace(record, had=had(store, layout, record.job))
+        except BrokenError as problem:
+            return replace(record, problem=str(problem))
+
+    done = each(asked, read, context.settings.workers)
+    rise("records of what was launched", done.failures)
+    return {record.job: record for record in done.results}
 
 
 def _knows(record: JobRecord | None, instance_id: str) -> bool:
