@@ -11,7 +11,7 @@ from spotwarden.governance.caps.facts import JobAttempts
 from spotwarden.governance.caps.jobs import extendable
 from spotwarden.model.attempt import AttemptState
 from spotwarden.model.finding import Target
-from spotwarden.model.governance import InstanceCap, JobCap, Scope
+from spotwarden.model.governance import InstanceCap, JobCap, Remedy, Scope
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.policy import Team
 from tests.governance.caps.capped import (
@@ -336,6 +336,43 @@ def test_a_vm_is_capped_by_the_time_since_it_was_started(share, says):
     finding = found(facts(vm(up=share * 10 * HOUR)), said)
     assert verdict(finding) == says
     assert finding is None or finding.subject.key == "11"
+
+
+@pytest.mark.parametrize(("second", "ripe"), [(7.9, None), (8, False), (9.9, False), (10, True)])
+def test_a_gang_is_capped_as_one_by_the_node_that_was_started_last(second, ripe):
+    """Nothing is done to one node while its others go on, whose work would be lost with it."""
+    said = policy(instance=InstanceCap(max_uptime=10 * HOUR, remedy=Remedy.STOP))
+    nodes = [vm("1", "gang-1", "gang", up=12 * HOUR), vm("2", "gang-2", "gang", up=second * HOUR)]
+    finding = found(facts(*nodes), said)
+    assert (finding and finding.ripe) is ripe
+    if finding is not None:
+        assert (finding.subject.key, finding.subject.job) == ("gang", "gang")
+        assert [target.id for target in finding.subject.targets] == ["1", "2"]
+
+
+def test_which_vms_are_a_gang_says_the_record_and_not_the_label():
+    """A node that was refilled bears the number of a later attempt; a VM of an attempt before is no node."""
+    said = policy(instance=InstanceCap(max_uptime=10 * HOUR, remedy=Remedy.STOP))
+    labels = [{"spotwarden-attempt": "1"}, {"spotwarden-attempt": "2"}]
+    first, last = (
+        vm(str(number), f"gang-{number}", "gang", up=12 * HOUR, labels=label)
+        for number, label in enumerate(labels, 1)
+    )
+    whole = JobAttempts(attempts=(attempt(2, ago=12 * HOUR, instances={"gang-1": "1", "gang-2": "2"}),))
+    apart = JobAttempts(
+        attempts=(
+            attempt(1, ago=20 * HOUR, instances={"gang-1": "1"}),
+            attempt(2, ago=12 * HOUR, lost=12 * HOUR, instances={"gang-2": "2"}),
+        )
+    )
+    keys = [
+        sorted(
+            finding.subject.key
+            for finding in judged(facts(first, last, records={"gang": known}), said).findings
+        )
+        for known in (whole, apart)
+    ]
+    assert keys == [["gang"], ["1", "2"]]
 
 
 def test_a_vm_that_was_started_again_begins_anew():

@@ -67,6 +67,17 @@ def test_nodes_of_another_attempt_and_of_another_job_are_no_gang():
     assert {finding.subject.key for finding in apart} == {"11", "12"}
 
 
+@pytest.mark.parametrize(("busy", "keys"), [(False, {"train"}), (True, set())])
+def test_the_record_says_what_a_gang_is_and_not_the_label(busy, keys):
+    """A node that was refilled has another label, and is a node of the same attempt all the same."""
+    old = vm(id="12", name="gang-2", labels={"spotwarden-job": "train", "spotwarden-attempt": "1"})
+    new = vm(id="11", name="gang-1", labels={"spotwarden-job": "train", "spotwarden-attempt": "2"})
+    rows = {"11": row(IDLE), "12": row(BUSY_ROW if busy else IDLE)}
+    jobs, on_record = {"11": "train", "12": "train"}, {"11": 2, "12": 2}
+    found = findings(machines=(new, old), rows=rows, jobs=jobs, attempts=on_record)
+    assert {finding.subject.key for finding in found} == keys
+
+
 def test_a_node_that_is_to_be_kept_keeps_its_gang():
     """Its label spares all of them."""
     kept = vm(id="12", name="gang-2", labels={"spotwarden-job": "train", "spotwarden-keep": "2026-12-31"})

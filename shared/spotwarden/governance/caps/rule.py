@@ -7,6 +7,7 @@ from datetime import date
 from spotwarden.governance.caps import jobs as caps
 from spotwarden.governance.caps import owners as owner_caps
 from spotwarden.governance.caps.facts import CapFacts, JobAttempts
+from spotwarden.governance.gangs import found_as_one, gangs_of
 from spotwarden.model.brief import Brief
 from spotwarden.model.finding import Finding, Judged
 from spotwarden.model.fleet import Machine
@@ -39,10 +40,27 @@ def _findings(facts: CapFacts, brief: Brief, jobs: dict[str, list[Machine]]) -> 
             for (rule, job), case in brief.cases.items()
             if rule == caps.JOB and job not in jobs
         ),
-        *(caps.of_instance(machine, facts, brief) for machine in facts.machines),
+        *_of_instances(facts, brief),
         *_of_owners(facts, brief, jobs),
     )
     yield from (match for match in found if match is not None)
+
+
+def _of_instances(facts: CapFacts, brief: Brief) -> Iterator[Finding]:
+    """Of VMs that have been up for long; a gang is as old as the node that was started last."""
+    found = [caps.of_instance(machine, facts, brief) for machine in facts.machines]
+    gangs = gangs_of(facts.machines, facts.jobs, _attempts(facts))
+    return found_as_one([match for match in found if match is not None], gangs, "are up")
+
+
+def _attempts(facts: CapFacts) -> dict[str, int]:
+    """The attempt of each VM that one has on its record, the newest where several have."""
+    return {
+        instance: attempt.number
+        for records in facts.records.values()
+        for attempt in records.attempts
+        for instance in attempt.instances.values()
+    }
 
 
 def _of_owners(facts: CapFacts, brief: Brief, jobs: dict[str, list[Machine]]) -> Iterator[Finding | None]:

@@ -15,14 +15,15 @@ class IdleFacts(msgspec.Struct, frozen=True, kw_only=True):
     """`machines` are the running VMs that have GPUs, whoever they belong to.
 
     `jobs` names the job of each of them that has one, by instance id: of its label, or of the list of open
-    jobs. `loads` holds the counts of points and GPUs only for VMs that may be idle, `files` only the files
-    of their jobs, `prices` only what they cost, `records` only those of jobs to whose VMs the rule may do
-    something. `running` counts all job VMs that run, those without GPUs included; `hidden` are the zones
-    that could not be listed.
+    jobs; `attempts` is the attempt that has it on record as its own, where one has. `loads` holds the counts
+    of points and GPUs only for VMs that may be idle, `files` only the files of their jobs, `prices` only what
+    they cost, `records` only those of jobs to whose VMs the rule may do something. `running` counts all job
+    VMs that run, those without GPUs included; `hidden` are the zones that could not be listed.
     """
 
     machines: tuple[Machine, ...] = ()
     jobs: Mapping[str, str] = {}
+    attempts: Mapping[str, int] = {}
     loads: GpuLoads
     files: Mapping[str, JobFile] = {}
     prices: PriceTable = PriceTable()

@@ -19,7 +19,7 @@ from spotwarden.governance.price_file import read_prices
 from spotwarden.governance.signals.facts import JobRecord
 from spotwarden.governance.signals.gather import progress_of, rise
 from spotwarden.governance.signals.records import read_record
-from spotwarden.governance.signals.whose import owned
+from spotwarden.governance.signals.whose import attempts_of, ids_of, owned
 from spotwarden.model.fleet import Machine
 from spotwarden.model.governance import Remedy
 from spotwarden.model.instance import Status
@@ -27,6 +27,7 @@ from spotwarden.model.jobfile import JobFile
 from spotwarden.model.load import Buckets, GpuLoads
 from spotwarden.model.prices import PriceTable
 from spotwarden.ports import Cloud
+from spotwarden.recovery.open_jobs import read_watches
 
 
 def gather(context: SweepContext, only: Collection[str]) -> IdleFacts:
@@ -66,12 +67,15 @@ def _fleet(
     """The VMs and whose they are, and of jobs whose records could not be read for that, why not."""
     fleet = context.cloud.compute.fleet(ids=only)
     running = [machine for machine in fleet.items if machine.status is Status.RUNNING]
-    known = owned(context, running)
+    opened = read_watches(context.cloud.store, context.settings.layout, context.settings.workers)
+    watches = [watched.watch for watched in opened.watched]
+    known, numbers = owned(context, running, ids_of(watches)), attempts_of(watches)
     jobs = known.jobs
     machines = tuple(item for item in running if item.gpus)
     facts = IdleFacts(
         machines=machines,
         jobs={machine.id: jobs[machine.id] for machine in machines if machine.id in jobs},
+        attempts={machine.id: numbers[machine.id] for machine in machines if machine.id in numbers},
         loads=GpuLoads(grid=grid),
         running=len(jobs),
         hidden=fleet.unreachable,

@@ -72,6 +72,11 @@ def ids_of(watches: Iterable[Watch]) -> dict[str, str]:
     return {instance: watch.job for watch in watches for instance in (*watch.past, *watch.instances.values())}
 
 
+def attempts_of(watches: Iterable[Watch]) -> dict[str, int]:
+    """The attempt of each id that these entries expect to run."""
+    return {instance: watch.attempt for watch in watches for instance in watch.instances.values()}
+
+
 def _has_record(identity: JobIdentity) -> bool:
     """Whether anything is on record that a label could contradict."""
     return bool(identity.ids or identity.attempts)
