@@ -231,3 +231,19 @@ def test_a_late_word_reaches_a_job_that_is_whole_again(seen):
     seen.cloud.compute.let_the_log_lag(timedelta(0))
     seen.settle(2)
     assert states(seen) == [AttemptState.RUNNING, AttemptState.STOPPED]
+
+
+@pytest.mark.parametrize(
+    ("user", "ends"),
+    [("ada@example.com", True), ("spotwarden-idle@p.iam.gserviceaccount.com", True), (JOB_VM, False)],
+    ids=["a person", "a rule of ours", "its own account"],
+)
+def test_a_removal_of_which_the_log_tells_after_its_time_ends_the_job(seen, user, ends):
+    """Silence for longer than the log needs was taken for a loss, and the job came back meanwhile."""
+    seen.cloud.compute.let_the_log_lag(timedelta(minutes=20))
+    seen.cloud.compute.owner_deletes("test-vm", user=user)
+    seen.settle(15)
+    assert states(seen) == [AttemptState.RUNNING] * 2
+    seen.cloud.compute.let_the_log_lag(timedelta(0))
+    seen.settle(3)
+    assert states(seen) == [AttemptState.RUNNING, AttemptState.STOPPED if ends else AttemptState.RUNNING]

@@ -26,7 +26,7 @@ from spotwarden.recovery.fates import Fate, Now
 from spotwarden.recovery.first_try import with_first_try
 from spotwarden.recovery.gang_wish import follow_wish
 from spotwarden.recovery.judging import LossFinding, answered, closed, find
-from spotwarden.recovery.removal import told_late
+from spotwarden.recovery.removal import by_person, told_late
 from spotwarden.recovery.truth_table import LossVerdict, judge
 
 IN_FLIGHT = {AttemptState.CLAIMED, AttemptState.PLACING, AttemptState.BACKING_OFF}
@@ -58,7 +58,8 @@ def _is_answered(facts: JobFacts) -> bool:
 def _next_step(facts: JobFacts, policy: Policy, tick: Tick) -> Step | None:
     """The next step of an open job, of whose instances only its own are left."""
     if late := told_late(facts):
-        why = f"a person removed {late.node} while Compute Engine was taking it, which the log told of late"
+        who = "a person" if by_person(late) else "a rule"
+        why = f"{who} removed {late.node} before this attempt, which the log told of late"
         return stop(facts, facts.ledger[-1], why, tick)
     if facts.newest and facts.newest.state in IN_FLIGHT:
         if facts.watched is None:

@@ -182,8 +182,8 @@ def _sighted(cloud: Cloud, layout: Layout, shown: ShownInstances, watches: list[
 
 
 def _removed_late(shown: ShownInstances, watches: list[Watched]) -> Iterator[str]:
-    """Open jobs of which a person has removed a former instance: within its preemption, perhaps."""
-    removed = shown.removed_by_people()
+    """Open jobs of which a person or a rule has removed a former instance: within its preemption, perhaps."""
+    removed = shown.removed_on_purpose()
     yield from (watched.watch.job for watched in watches if not removed.isdisjoint(watched.watch.past))
 
 

@@ -95,12 +95,14 @@ class ShownInstances:
         ]
         return list(dict.fromkeys(jobs))
 
-    def removed_by_people(self) -> set[str]:
-        """The ids of what people have deleted or stopped."""
+    def removed_on_purpose(self) -> set[str]:
+        """The ids of what people, or functions of ours, have deleted or stopped."""
         return {
             operation.target_id
             for operation in self._operations
-            if operation.kind in REMOVALS and not operation.error and actor(operation.user) is Actor.PERSON
+            if operation.kind in REMOVALS
+            and not operation.error
+            and actor(operation.user) in {Actor.PERSON, Actor.OURS}
         }
 
     def unlisted(self, known: set[str]) -> list[str]:

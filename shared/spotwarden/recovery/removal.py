@@ -73,7 +73,7 @@ def _asked_since(node: NodeFacts, attempt: Attempt) -> bool:
 
 
 def told_late(facts: JobFacts) -> NodeFacts | None:
-    """A predecessor that a person removed within its preemption, of which the log has told only now.
+    """A predecessor that a person, or a rule of ours, removed, of which the log has told only now.
 
     Its successor was made meanwhile. What came after the claim only tidied up; clocks may be a minute apart.
     """
@@ -84,7 +84,7 @@ def told_late(facts: JobFacts) -> NodeFacts | None:
         since_asked = [] if recorded.attempt.lost is None else [*since_asked, recorded.attempt]
     for attempt in since_asked:
         for node in facts.predecessors:
-            cause = cause_of(node) if by_person(node) else None
+            cause = cause_of(node) if on_purpose(facts, node) else None
             mine = attempt.replaces.get(node.node) == node.instance_id and not attempt.early
             if mine and cause and cause.at and cause.at <= attempt.created + CLOCKS_APART:
                 return node
