@@ -4,10 +4,11 @@ from datetime import timedelta
 
 import pytest
 
+from spotwarden.cli.launching.beside import LEAVES_SECONDS
 from spotwarden.layout import CreateScript
 from tests.fakes.fate import ZONES
 from tests.fakes.world import SCRIPT, load
-from tests.recovery.typed_commands import RUN, RUN_WORDS, Typed
+from tests.recovery.typed_commands import RUN, RUN_WORDS, STEP_SECONDS, Typed
 
 
 @pytest.fixture
@@ -74,6 +75,27 @@ def test_so_is_one_that_is_about_to_delete_itself(ada):
     ada.cloud.compute.vms.later(timedelta(seconds=15), lambda: ada.cloud.compute.owner_deletes(former))
     assert again(ada).exit_code == 0
     assert ada.runs()
+
+
+@pytest.mark.parametrize(("needs", "launched"), [(45, True), (300, False)])
+def test_it_is_waited_for_a_minute_and_a_half_and_no_longer(ada, needs, launched):
+    """A regular stop takes as long; one that hangs is for its owner to look at."""
+    ada.ended("0")
+    (former,) = ada.vms()
+    ada.cloud.compute.vms.later(timedelta(seconds=needs), lambda: ada.cloud.compute.owner_deletes(former))
+    before = ada.cloud.clock.now()
+    said = again(ada)
+    assert (said.exit_code == 0) is launched
+    if launched:
+        assert ada.runs()
+        return
+    waited = ada.cloud.clock.now() - before
+    assert timedelta(seconds=LEAVES_SECONDS) <= waited <= timedelta(seconds=LEAVES_SECONDS + STEP_SECONDS)
+    assert LEAVES_SECONDS == 90
+    assert said.output.count("waiting until test-vm of test-vm is gone") == 1
+    assert "`spotwarden stop test-vm`" in said.output
+    assert ada.vms() == [former]
+    assert len(ada.attempts()) == 1
 
 
 def test_one_that_its_owner_has_started_again_is_not_waited_for(ada):
