@@ -51,9 +51,17 @@ class Shelf:
             self._put_in_place(len(facts.ledger) + 1, staged)
         return done
 
-    def _put_in_place(self, number: int, staged: str) -> None:
+    def cut_off(self) -> None:
+        """Another launch was recorded, and ended before its files were in place."""
+        record = self._record(2, "0" * 64)
+        over = msgspec.structs.replace(record, state=AttemptState.STOPPED)
+        self._store.write(
+            LAYOUT.build(AttemptRecord(job="job", attempt=2)), msgspec.json.encode(over), generation=0
+        )
+
+    def _record(self, number: int, staged: str) -> Attempt:
         tick = new_tick("test")
-        record = Attempt(
+        return Attempt(
             job="job",
             number=number,
             state=AttemptState.CLAIMED,
@@ -62,6 +70,9 @@ class Shelf:
             staged=staged,
             script=Script(generation=1, sha256=""),
         )
+
+    def _put_in_place(self, number: int, staged: str) -> None:
+        tick, record = new_tick("test"), self._record(number, staged)
         name = LAYOUT.build(AttemptRecord(job="job", attempt=number))
         self._store.write(name, msgspec.json.encode(record), generation=0)
         put_in_place(self.context, self.context.executor(tick), look(self.context, "job"), tick)
@@ -197,6 +208,15 @@ def test_code_that_did_not_change_is_not_sent_again(shelf, files, data, capsys):
     (data / "a").write_text("changed")
     assert shelf.send_code(data) == files.held("job/my-code.tar")[0].crc32c
     assert len(files.uploads) == 4
+
+
+def test_after_a_launch_that_was_cut_off_nothing_stored_counts_as_unchanged(shelf, files, data):
+    """It may replace what is there until its own files are gone: all is sent anew, and put in place then."""
+    shelf.send_code(data)
+    shelf.cut_off()
+    files.uploads.clear()
+    shelf.send_code(data)
+    assert len(files.uploads) == len({"the code", "the list"})
 
 
 def test_two_files_of_one_content_are_two_objects(shelf, files, tmp_path):

@@ -7,20 +7,20 @@ from typing import BinaryIO
 
 import google_crc32c
 
-from spotwarden.ports import HeldObject, UnansweredError, unwatched
-from tests.fakes.store import MemoryStore
+from spotwarden.ports import HeldObject, Store, UnansweredError, unwatched
 
 
 class MemoryFiles:
-    """`Transfers` over a `MemoryStore`; `uploads` are the names that were sent, in their order."""
+    """`Transfers` over a store of small objects; `uploads` are the names that were sent, in their order."""
 
-    def __init__(self, store: MemoryStore) -> None:
+    def __init__(self, store: Store) -> None:
         self.uploads: list[str] = []
         self._store = store
 
     def held(self, prefix: str) -> list[HeldObject]:
         """As `Transfers.held`."""
-        return [self._held(entry.name) for entry in self._store.entries(prefix)]
+        found = (self._held(entry.name) for entry in self._store.entries(prefix))
+        return [held for held in found if held is not None]
 
     def same(self, file: Path, held: HeldObject) -> bool:
         """As `Transfers.same`."""
@@ -56,9 +56,10 @@ class MemoryFiles:
         into.write(data)
         moved(len(data))
 
-    def _held(self, name: str) -> HeldObject:
+    def _held(self, name: str) -> HeldObject | None:
         found = self._store.read(name, at_most=2**40)
-        assert found is not None
+        if found is None:
+            return None
         return HeldObject(
             name=name, generation=found.generation, size=len(found.data), crc32c=_checksum(found.data)
         )

@@ -13,10 +13,11 @@ from greenlet import getcurrent
 from spotwarden import clock
 from spotwarden.cli.acting import asking, stopping
 from spotwarden.cli.context import Context
-from spotwarden.cli.launching import beside, starting, storing, submit
+from spotwarden.cli.launching import beside, in_place, staging, starting, submit
 from spotwarden.governance import recording
 from spotwarden.model.policy import Mode, Policy
-from spotwarden.ports import Cloud
+from spotwarden.ports import Cloud, Transfers
+from tests.fakes.files import MemoryFiles
 from tests.simulation.plane.commands import Spell
 from tests.simulation.plane.jobs import PlaneJob
 from tests.simulation.plane.product import SETTINGS
@@ -25,9 +26,17 @@ STEP_SECONDS = 5.0
 _CLOUDS: dict[Any, Cloud] = {}
 
 
+class AtDesk(Context, frozen=True, kw_only=True):
+    """A context whose files go through the store that its process sees."""
+
+    def files(self) -> Transfers:
+        """As `Context.files`."""
+        return MemoryFiles(self.cloud.store)
+
+
 def _open() -> Context:
     policy = Policy(version="command", mode=Mode.ENFORCE)
-    return Context(settings=SETTINGS, policy=policy, cloud=_CLOUDS[getcurrent()])
+    return AtDesk(settings=SETTINGS, policy=policy, cloud=_CLOUDS[getcurrent()])
 
 
 def command(spell: Spell, job: PlaneJob) -> Callable[[Cloud], object]:
@@ -110,7 +119,8 @@ def at_shell(now: Callable[[], Any], wait: Callable[[float], None]) -> Iterator[
         (beside, "time", Time),
         (starting, "time", Time),
         (stopping, "time", Time),
-        (storing, "AT_ONCE", 1),
+        (staging, "AT_ONCE", 1),
+        (in_place, "AT_ONCE", 1),
         (stopping, "end_job", lambda desk, affair, ending: end_job(desk, affair, ending, Time.sleep)),
     ]
     before = [(place, name, getattr(place, name)) for place, name, _ in patches]

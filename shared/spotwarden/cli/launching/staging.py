@@ -216,6 +216,10 @@ def _upload(files: Transfers, wanted: Mapping[str, Path], label: str) -> None:
 
 
 def _send(files: Transfers, wanted: Mapping[str, Path], **watched: Callable[[int], None]) -> None:
+    if AT_ONCE == 1:
+        for name, file in wanted.items():
+            files.upload(file, name, **watched)
+        return
     pool = ThreadPoolExecutor(AT_ONCE)
     waiting = [pool.submit(files.upload, file, name, **watched) for name, file in wanted.items()]
     try:
