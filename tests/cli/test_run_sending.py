@@ -226,6 +226,7 @@ def test_two_files_of_one_content_are_two_objects(shelf, files, tmp_path):
         (tmp_path / "data" / name).write_text("same")
     shelf.send(folder_input(tmp_path / "data"))
     assert names(files) == ["job/input/data/a", "job/input/data/b"]
+    assert len(files.uploads) == len({"a", "b", "the list"})
 
 
 def test_what_is_left_out_of_the_code_is_told(data):
