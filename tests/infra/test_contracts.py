@@ -26,6 +26,7 @@ DOORS = {
     " sweep",
     "governance": "last_sweeps pace price_file recording sweep caps/gather caps/meter caps/sweep"
     " cases/deliveries cases/store compliance/gather compliance/sweep idle/gather idle/sweep reap/gather"
+    " reap/launched"
     " reap/sweep signals/gather signals/heard signals/heartbeats signals/records signals/steady"
     " signals/trainings signals/whose",
     "notify": "channels/conversation channels/door channels/hooks channels/replies channels/smtp"
