@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from typing import TypeVar
 
 from spotwarden.create_script.request.cache import with_places, with_ran
 from spotwarden.create_script.request.stored import with_launch
 from spotwarden.engine.advance import Parked, advance, stopped
 from spotwarden.engine.context import SweepContext
 from spotwarden.engine.fan_out import Each, Swept, each, swept
-from spotwarden.model.action import Survey, Wait
+from spotwarden.model.action import Change, Question, Survey, Wait
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.launch import Launch
 from spotwarden.model.marker import UnusableMarker
@@ -23,6 +24,8 @@ from spotwarden.recovery.quarantine import set_aside
 from spotwarden.recovery.ran import read_what_ran
 from spotwarden.recovery.surveying import survey_all
 
+Apply = Callable[[Change | Question], Outcome]
+Item = TypeVar("Item")
 BATCH = 250
 """Jobs that share a list; with more the first claims, and their leases, wait too long for the last."""
 FIRST_BATCH = 32
@@ -93,30 +96,42 @@ def _bring_back(
     context: SweepContext, places: PlaceMemory, looks: Sequence[Callable[[], JobFacts]]
 ) -> Each[Wait]:
     """Those that need a list of instances wait for one that serves the whole batch."""
-    workers = context.settings.workers
-    moved = each(looks, lambda look: _go(context, know(context, places, look())), workers)
+    moved = _moved(context, looks, lambda apply, look: _go(context, apply, know(context, places, look())))
     waits: list[Wait] = [result for result in moved.results if isinstance(result, Wait)]
     failures = list(moved.failures)
     while parked := [result for result in moved.results if isinstance(result, Parked)]:
         outcome = survey_all(context.cloud.compute, [job.survey for job in parked])
-        moved = each(parked, partial(_go_on, context, outcome), workers)
+        moved = _moved(context, parked, partial(_go_on, context, outcome))
         waits += [result for result in moved.results if isinstance(result, Wait)]
         failures += moved.failures
     return Each(waits, failures)
 
 
-def _go(context: SweepContext, facts: JobFacts) -> Wait | Parked | None:
+def _moved(
+    context: SweepContext, items: Sequence[Item], go: Callable[[Apply, Item], Wait | Parked | None]
+) -> Each[Wait | Parked]:
+    """Take each as far as it goes; of what is done for all of them the audit keeps few objects."""
+    moved: Each[Wait | Parked] = Each([], [])
+    try:
+        with context.executor.together() as apply:
+            moved = each(items, partial(go, apply), context.settings.workers)
+    except UnansweredError as error:
+        moved.failures.append(error)
+    return moved
+
+
+def _go(context: SweepContext, apply: Apply, facts: JobFacts) -> Wait | Parked | None:
     """Take one job as far as it goes, or to its next survey."""
     decide = partial(next_step, policy=context.policy, tick=context.tick)
-    return advance(facts, next_step=decide, after=after, apply=context.executor.apply, park=True)
+    return advance(facts, next_step=decide, after=after, apply=apply, park=True)
 
 
 def _go_on(
-    context: SweepContext, outcome: Callable[[Survey], Outcome], parked: Parked
+    context: SweepContext, outcome: Callable[[Survey], Outcome], apply: Apply, parked: Parked
 ) -> Wait | Parked | None:
     seen = outcome(parked.survey)
     learnt = after(parked.facts, parked.survey, seen)
-    return stopped(parked.facts.job, seen) if learnt is None else _go(context, learnt)
+    return stopped(parked.facts.job, seen) if learnt is None else _go(context, apply, learnt)
 
 
 def know(context: SweepContext, places: PlaceMemory, facts: JobFacts) -> JobFacts:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import count
+from threading import Lock
 
 from spotwarden.engine.audit import AuditEntry, Author, say, write_down
 from spotwarden.engine.executor import on_bucket, on_compute, on_people
@@ -29,6 +30,8 @@ from spotwarden.model.tick import Tick
 from spotwarden.ports import Cloud, ConflictError, RejectedError, UnansweredError
 
 DO = {**on_compute.DO, **on_bucket.DO, **on_people.DO}
+AUDITED_TOGETHER = 50
+"""Actions in one object of the audit: a create request may be a quarter of a megabyte."""
 NOTES = Tell | SendMessage | KeepWatch | EndWatch | RecordLaunched | FileCase | CloseCase
 
 
@@ -46,24 +49,36 @@ class Executor:
 
     def apply(self, action: Change | Question) -> Outcome:
         """Do it, or in observe mode only say so; what goes wrong in a known way is an outcome."""
-        context = self._context
         if isinstance(action, Question):
-            return _outcome(lambda: on_compute.ASK[type(action)](context, action))
+            return self._ask(action)
         entry = self._do(action)
         self._write_down([entry])
         return entry.outcome
 
-    @contextmanager
-    def together(self) -> Iterator[Callable[[Change], Outcome]]:
-        """Carry out what belongs to one case; the audit keeps it as one object, whatever ends it.
+    def _ask(self, question: Question) -> Outcome:
+        return _outcome(lambda: on_compute.ASK[type(question)](self._context, question))
 
-        Only for what leaves its own trace where it is killed: a remedy stands in its case before it is sent.
+    @contextmanager
+    def together(self) -> Iterator[Callable[[Change | Question], Outcome]]:
+        """Carry out what belongs together; the audit keeps it as one object, whatever ends it, or as a few.
+
+        Only for what leaves its own trace where it is killed: a remedy stands in its case before it is sent,
+        and a request in its attempt. Safe to use from several threads.
         """
         entries: list[AuditEntry] = []
+        lock = Lock()
 
-        def apply(action: Change) -> Outcome:
-            entries.append(self._do(action))
-            return entries[-1].outcome
+        def apply(action: Change | Question) -> Outcome:
+            if isinstance(action, Question):
+                return self._ask(action)
+            entry = self._do(action)
+            with lock:
+                entries.append(entry)
+                full = entries.copy() if len(entries) >= AUDITED_TOGETHER else []
+                del entries[: len(full)]
+            if full:
+                self._write_down(full)
+            return entry.outcome
 
         try:
             yield apply
