@@ -34,10 +34,12 @@ class Counted(MemoryStore):
     calls: ClassVar[Counter[str]] = Counter()
     read_bytes: ClassVar[int] = 0
 
-    def read(self, name: str, *, at_most: int = 4 * 1024 * 1024) -> Stored | None:
+    def read(
+        self, name: str, *, at_most: int = 4 * 1024 * 1024, listed: Entry | None = None
+    ) -> Stored | None:
         """Counted."""
         self.calls["get"] += 1
-        found = super().read(name, at_most=at_most)
+        found = super().read(name, at_most=at_most, listed=listed)
         Counted.read_bytes += len(found.data) if found else 0
         return found
 

@@ -172,6 +172,45 @@ def test_an_object_over_the_limit_is_refused(store: Store):
         store.read("x", at_most=5)
 
 
+def test_what_was_listed_is_read_as_it_stands_there(store: Store):
+    """Data, generation and time are those of the row."""
+    store.write("x", b"1", generation=0)
+    (row,) = store.entries("x")
+    found = store.read("x", listed=row)
+    assert found is not None
+    assert (found.data, found.generation, found.updated) == (b"1", row.generation, row.updated)
+
+
+def test_what_has_changed_since_it_was_listed_is_read_as_it_is_now(store: Store):
+    """Never the bytes of one generation under the number of another."""
+    store.write("x", b"1", generation=0)
+    (row,) = store.entries("x")
+    newer = store.write("x", b"23", generation=row.generation)
+    found = store.read("x", listed=row)
+    assert found is not None
+    assert (found.data, found.generation) == (b"23", newer)
+
+
+def test_what_is_gone_since_it_was_listed_is_none(store: Store):
+    """Absence is an answer here too."""
+    generation = store.write("x", b"1", generation=0)
+    (row,) = store.entries("x")
+    store.delete("x", generation=generation)
+    assert store.read("x", listed=row) is None
+
+
+def test_a_listed_object_over_the_limit_is_refused_likewise(store: Store):
+    """By what it holds when it is read."""
+    store.write("x", b"123456", generation=0)
+    (row,) = store.entries("x")
+    with pytest.raises(ValueError, match=r"x has 6 bytes.*at most 5"):
+        store.read("x", at_most=5, listed=row)
+    store.write("x", b"1", generation=row.generation)
+    found = store.read("x", at_most=5, listed=row)
+    assert found is not None
+    assert found.data == b"1"
+
+
 METADATA = {"attempt": "2", "instance_id": "17", "Ünï": "日本 a=b"}
 
 

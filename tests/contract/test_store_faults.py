@@ -9,7 +9,8 @@ import pytest
 from google.api_core.exceptions import PreconditionFailed
 
 from spotwarden.gcp.storage import CloudStorage
-from spotwarden.ports import BrokenError, ConflictError, UnansweredError
+from spotwarden.gcp.tally import calls
+from spotwarden.ports import BrokenError, ConflictError, Entry, UnansweredError
 from tests.contract.retry_policies import QUICK, OpenStore
 
 Faults = Callable[..., str]
@@ -198,3 +199,19 @@ def test_an_object_that_only_its_writer_can_read_is_broken(open_store: OpenStore
     faults(service="storage", method="GET", path="/download/", status=400)
     with pytest.raises(BrokenError, match=r"job/status-code cannot be read: .*400"):
         store.read("job/status-code")
+
+
+def test_what_was_listed_and_has_not_changed_is_read_in_one_call(open_store: OpenStore):
+    """Which is half of what reading by name costs; where it has changed, both are paid."""
+    store = open_store()
+    generation = store.write("x", b"1", generation=0)
+    (row,) = store.entries("x")
+
+    def cost(listed: Entry | None) -> int:
+        before = calls()["storage"]
+        assert store.read("x", listed=listed) is not None
+        return calls()["storage"] - before
+
+    assert (cost(row), cost(None)) == (1, 2)
+    store.write("x", b"2", generation=generation)
+    assert cost(row) == 3

@@ -63,8 +63,11 @@ class MemoryStore:
             at = bisect_left(self._names, f"{prefix}{folder}0", at) if slash else at + 1
         return sorted(found)
 
-    def read(self, name: str, *, at_most: int = 4 * 1024 * 1024) -> Stored | None:
+    def read(
+        self, name: str, *, at_most: int = 4 * 1024 * 1024, listed: Entry | None = None
+    ) -> Stored | None:
         """As `Store.read`."""
+        del listed
         return self.trouble.around("read", name, self._read, name, at_most)
 
     def _read(self, name: str, at_most: int) -> Stored | None:

@@ -77,17 +77,33 @@ class ObjectDoor:
                 encrypted with a key that only its writer has.
             UnansweredError: the generation is there no more, or its bytes arrived damaged.
         """
+        try:
+            return self._content(blob, at_most)
+        except NotFound as error:
+            raise UnansweredError(f"{blob.name} changed while it was read") from error
+
+    def _content(self, blob: Blob, at_most: int, **only: int) -> bytes:
         sink = _Sink(blob.name, at_most)
         try:
             with unanswered():
-                blob.download_to_file(sink, timeout=self._retry_policy.timeouts, retry=None)
-        except NotFound as error:
-            raise UnansweredError(f"{blob.name} changed while it was read") from error
+                blob.download_to_file(sink, timeout=self._retry_policy.timeouts, retry=None, **only)
         except BadRequest as error:
             raise BrokenError(f"{blob.name} cannot be read: {error.message}") from error
         except DataCorruption as error:
             raise UnansweredError(f"{blob.name} arrived damaged: {error}") from error
         return sink.getvalue()
+
+    def download_current(self, name: str, generation: int, at_most: int) -> bytes | None:
+        """The content of this generation, as long as it is the current one; None where it is not any more.
+
+        Raises:
+            BrokenError, UnansweredError: as `download`.
+        """
+        try:
+            return self._content(self.blob(name), at_most, if_generation_match=generation)
+        except (NotFound, PreconditionFailed) as error:
+            _raise_without_bucket(error)
+            return None
 
     def upload(self, name: str, data: bytes, *, generation: int | None, kind: str, word: str) -> int:
         """Write, marked with `word`, and return the new generation; `ConflictError`."""
@@ -145,7 +161,7 @@ def _conditional(name: str, generation: int | None) -> Iterator[None]:
         raise ConflictError(f"{name} is not at generation {generation}") from error
 
 
-def _raise_without_bucket(error: NotFound) -> None:
+def _raise_without_bucket(error: NotFound | PreconditionFailed) -> None:
     """A bucket that is not there must not look like a bucket without objects."""
     if "bucket does not exist" in error.message:
         raise error

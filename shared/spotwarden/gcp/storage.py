@@ -56,9 +56,21 @@ class CloudStorage:
                 pass
         return sorted(folder[len(prefix) : -1] for folder in rows.prefixes)
 
-    def read(self, name: str, *, at_most: int = 4 * 1024 * 1024) -> Stored | None:
-        """As `Store.read`: data, generation, time and metadata are of one moment. Two calls."""
-        return self._retry_policy.insist(lambda: self._read(name, at_most))
+    def read(
+        self, name: str, *, at_most: int = 4 * 1024 * 1024, listed: Entry | None = None
+    ) -> Stored | None:
+        """As `Store.read`: data, generation, time and metadata are of one moment. Two calls, or one."""
+        return self._retry_policy.insist(lambda: self._read_listed(name, at_most, listed))
+
+    def _read_listed(self, name: str, at_most: int, listed: Entry | None) -> Stored | None:
+        if listed is None or listed.size > at_most:
+            return self._read(name, at_most)
+        data = self._objects.download_current(name, listed.generation, at_most)
+        if data is None:
+            return self._read(name, at_most)
+        return Stored(
+            data=data, generation=listed.generation, updated=listed.updated, metadata=listed.metadata
+        )
 
     def _read(self, name: str, at_most: int) -> Stored | None:
         blob = self._objects.find(name)

@@ -46,8 +46,14 @@ class Store(Protocol):
     def folders(self, prefix: str) -> list[str]:
         """The names of the folders directly below `prefix`, without it and without the slash."""
 
-    def read(self, name: str, *, at_most: int = 4 * 1024 * 1024) -> Stored | None:
-        """The object; None where there is none; `BrokenError` where it is unreadable or over `at_most`."""
+    def read(
+        self, name: str, *, at_most: int = 4 * 1024 * 1024, listed: Entry | None = None
+    ) -> Stored | None:
+        """The object; None where there is none; `BrokenError` where it is unreadable or over `at_most`.
+
+        Who gives the row in which it was `listed` pays one call where it has not changed since: time and
+        metadata are the row's then. Where it has changed, it is as it is now.
+        """
 
     def write(self, name: str, data: bytes, *, generation: int | None, content_type: str = "") -> int:
         """Write under `generation` (0 creates, None overwrites anything) and return the new one.

@@ -35,13 +35,14 @@ from spotwarden.model.heartbeat import Beat
 from spotwarden.model.jobfile import JobFile, SavedProgress
 from spotwarden.model.launch import StoredScript
 from spotwarden.model.watch import Watch, Watched
-from spotwarden.ports import BrokenError, Entry, Store
+from spotwarden.ports import BrokenError, Entry, Store, Stored
 from spotwarden.recovery.chain import newest
 from spotwarden.recovery.heartbeats import beat_beside, beat_in, progress_in
 from spotwarden.recovery.status_code import is_late
 
 typed.prepare(Watch, Attempt, JobFile, Case)
 
+READ_AT_MOST = 4 * 1024 * 1024
 OBJECT_AT_MOST = 1024 * 1024
 SCRIPT_AT_MOST = 1024 * 1024
 """Bytes of a create script that are read; a fourth of them is more than is understood."""
@@ -61,6 +62,12 @@ class JobFolder(NamedTuple):
     def of(self, kind: type[ObjectName]) -> list[ObjectName]:
         """All objects of a kind."""
         return [object_name for object_name in self.things if isinstance(object_name, kind)]
+
+    def read(
+        self, store: Store, layout: Layout, object_name: ObjectName, *, at_most: int = READ_AT_MOST
+    ) -> Stored | None:
+        """One of the objects, in one call while it is as it was listed."""
+        return store.read(layout.build(object_name), at_most=at_most, listed=self.things.get(object_name))
 
 
 def look_into(store: Store, layout: Layout, job: str) -> JobFolder:
@@ -140,7 +147,7 @@ def read_ledger(store: Store, layout: Layout, folder: JobFolder) -> tuple[Record
     """All attempts of a job, oldest first."""
     found: list[Recorded] = []
     for object_name in folder.of(AttemptRecord):
-        stored = store.read(layout.build(object_name))
+        stored = folder.read(store, layout, object_name)
         if stored is not None:
             attempt = decoded(layout.build(object_name), stored.data, Attempt)
             found.append(Recorded(attempt=attempt, generation=stored.generation, written=stored.updated))
@@ -168,7 +175,7 @@ def _registrations(store: Store, layout: Layout, folder: JobFolder) -> dict[str,
     """By node the id, and the generation that says it."""
     found: dict[str, tuple[str, int]] = {}
     for object_name in folder.of(InstanceId):
-        stored = store.read(layout.build(object_name), at_most=OBJECT_AT_MOST)
+        stored = folder.read(store, layout, object_name, at_most=OBJECT_AT_MOST)
         if isinstance(object_name, InstanceId) and stored is not None:
             said = stored.data.decode(errors="replace").strip()
             found[object_name.node] = (said, stored.generation)
@@ -182,12 +189,12 @@ def _script(store: Store, layout: Layout, job: str, folder: JobFolder) -> Stored
     if entry is not None and entry.size > SCRIPT_AT_MOST:
         problem = f"it has {entry.size} bytes, and at most {SCRIPT_AT_MOST} are read"
         return StoredScript(name=entry.name, text=b"", generation=entry.generation, problem=problem)
-    script = store.read(layout.build(object_name)) if entry is not None else None
+    script = folder.read(store, layout, object_name) if entry is not None else None
     if script is None:
         return None
     stored = script.updated
     if (other := ResolvedScript(job=job)) in folder.things:
-        resolved = store.read(layout.build(other))
+        resolved = folder.read(store, layout, other)
         if resolved and sha256(script.data).hexdigest().encode() in resolved.data:
             object_name, script = other, resolved
     name = layout.build(object_name)
@@ -212,7 +219,7 @@ def _too_much(folder: JobFolder) -> str:
 def _files(store: Store, layout: Layout, folder: JobFolder) -> Mapping[str, bytes]:
     files: dict[str, bytes] = {}
     for object_name in folder.of(ScriptFile):
-        stored = store.read(layout.build(object_name))
+        stored = folder.read(store, layout, object_name)
         if isinstance(object_name, ScriptFile) and stored is not None:
             files[object_name.path] = stored.data
     return files
@@ -227,7 +234,8 @@ def read_job_file(store: Store, layout: Layout, job: str, folder: JobFolder | No
     if folder is not None and object_name not in folder.things:
         return JobFile()
     try:
-        stored = store.read(layout.build(object_name), at_most=OBJECT_AT_MOST)
+        listed = folder.things.get(object_name) if folder is not None else None
+        stored = store.read(layout.build(object_name), at_most=OBJECT_AT_MOST, listed=listed)
         return typed.convert(durations(read_toml(stored.data)), JobFile) if stored else JobFile()
     except (ValueError, msgspec.DecodeError, RecursionError) as problem:
         return JobFile(problem=f"{layout.build(object_name)}: {problem}")
@@ -265,7 +273,7 @@ def _progress(store: Store, layout: Layout, folder: JobFolder) -> SavedProgress:
     if (listed := beat_beside(folder.things[object_name].metadata)) is not None:
         return SavedProgress(at=progress_in(listed, came), checkpoint=listed.checkpoint, share=listed.share)
     try:
-        stored = store.read(layout.build(object_name), at_most=OBJECT_AT_MOST)
+        stored = folder.read(store, layout, object_name, at_most=OBJECT_AT_MOST)
     except BrokenError:
         return SavedProgress(at=came)
     beat = beat_in(stored.data) if stored else Beat()

@@ -84,7 +84,7 @@ def read_marker(store: Store, layout: Layout, entry: Entry) -> Marker | Unusable
     try:
         node = node_of(layout, entry.name)
         if entry.size:
-            stored = store.read(entry.name, at_most=MARKER_AT_MOST)
+            stored = store.read(entry.name, at_most=MARKER_AT_MOST, listed=entry)
             if stored is None or stored.generation != entry.generation:
                 return None
             data = stored.data

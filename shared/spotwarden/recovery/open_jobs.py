@@ -64,7 +64,7 @@ def _job(layout: Layout, entry: Entry) -> str:
 
 def _read(store: Store, entry: Entry, job: str) -> Watch | None:
     """Read it and remember it; one that has changed since the listing is seen next time."""
-    stored = store.read(entry.name)
+    stored = store.read(entry.name, listed=entry)
     if stored is None or stored.generation != entry.generation:
         return None
     return _CACHE.keep(entry.name, entry.generation, watch_in(entry.name, job, stored.data))

@@ -4,11 +4,14 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TypeVar
 
+from msgspec.structs import replace
+
 from spotwarden.create_script.request.cache import with_places, with_ran
 from spotwarden.create_script.request.stored import with_launch
 from spotwarden.engine.advance import Parked, advance, stopped
 from spotwarden.engine.context import SweepContext
 from spotwarden.engine.fan_out import Each, Swept, each, swept
+from spotwarden.engine.kept_objects import KeptObjects
 from spotwarden.model.action import Change, Question, Survey, Wait
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.launch import Launch
@@ -35,6 +38,8 @@ FIRST_BATCH = 32
 def sweep(context: SweepContext) -> Swept:
     """Sweep over every job that needs a look; one bad marker or job never stops the others."""
     settings, tick = context.settings, context.tick
+    kept = replace(context.cloud, store=KeptObjects(context.cloud.store))
+    context = SweepContext.open(kept, settings, context.policy, tick)
     places = PlaceMemory(context.cloud, settings.layout, context.policy, tick)
     seen = gather(context.cloud, settings.layout, tick, settings.workers)
     if seen.busy:

@@ -1,0 +1,77 @@
+"""A bucket whose small objects are read once: what one generation of an object says never changes."""
+
+from typing import ClassVar
+
+from spotwarden.engine.cache import GenerationCache
+from spotwarden.ports import Entry, Store, Stored
+
+SMALL = 64 * 1024
+"""Bytes of an object that is kept; records of recovery have a few thousand."""
+IN_ALL = 32 * 1024 * 1024
+"""Bytes that a warm function keeps; beyond that it forgets all."""
+
+
+class BytesCache(GenerationCache[bytes]):
+    """Contents by object name and generation, bounded by what they weigh."""
+
+    def __init__(self, in_all: int = IN_ALL) -> None:
+        super().__init__()
+        self._in_all, self._held = in_all, 0
+
+    def keep(self, name: str, generation: int, value: bytes) -> bytes:
+        """Remember it, if it is small; gives it back."""
+        if len(value) > SMALL:
+            return value
+        if self._held + len(value) > self._in_all:
+            self.clear()
+        self._held += len(value)
+        return super().keep(name, generation, value)
+
+    def clear(self) -> None:
+        """Remember nothing of this."""
+        super().clear()
+        self._held = 0
+
+
+class KeptObjects:
+    """A `Store` that remembers what it has read and written. Whoever gives the row of a listing is served so.
+
+    Nothing is taken for the newest that a listing has not shown; a write is under its generation as ever.
+    """
+
+    contents: ClassVar[BytesCache] = BytesCache()
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def entries(self, prefix: str, *, glob: str = "", limit: int | None = None) -> list[Entry]:
+        """As `Store.entries`."""
+        return self._store.entries(prefix, glob=glob, limit=limit)
+
+    def folders(self, prefix: str) -> list[str]:
+        """As `Store.folders`."""
+        return self._store.folders(prefix)
+
+    def delete(self, name: str, *, generation: int) -> bool:
+        """As `Store.delete`."""
+        return self._store.delete(name, generation=generation)
+
+    def read(
+        self, name: str, *, at_most: int = 4 * 1024 * 1024, listed: Entry | None = None
+    ) -> Stored | None:
+        """As `Store.read`; no call where the generation that was `listed` is known."""
+        known = self.contents.get(name, listed.generation) if listed else None
+        if known is not None and listed is not None and len(known) <= at_most:
+            return Stored(
+                data=known, generation=listed.generation, updated=listed.updated, metadata=listed.metadata
+            )
+        stored = self._store.read(name, at_most=at_most, listed=listed)
+        if stored is not None:
+            self.contents.keep(name, stored.generation, stored.data)
+        return stored
+
+    def write(self, name: str, data: bytes, *, generation: int | None, content_type: str = "") -> int:
+        """As `Store.write`."""
+        written = self._store.write(name, data, generation=generation, content_type=content_type)
+        self.contents.keep(name, written, data)
+        return written
