@@ -137,7 +137,7 @@ def _everything(cloud: Cloud, layout: Layout, tick: Tick, taken: TakenTurn, work
     # Looking at a job whose entry is broken fails, and so tells of it, without stopping the others.
     jobs = dict.fromkeys([*crowd.by_job, *due, *broken, *sighted])
     _say_what_was_seen(cloud, layout, tick, written, vms=len(instances.items), jobs=len(jobs))
-    look = Looking(cloud.store, layout, shown=shown, swept=swept, workers=workers)
+    look = Looking(cloud.store, layout, shown=shown, swept=swept, workers=workers, watched=watches)
     return GatheredJobs(
         jobs=[partial(look.at, job, crowd.by_job.get(job, ())) for job in jobs],
         rest=partial(look.at_the_others, crowd.others),

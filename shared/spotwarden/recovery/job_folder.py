@@ -1,4 +1,4 @@
-"""A job's own objects, read in an order that matters: its entry among the open jobs first, its end last."""
+"""A job's own objects, read in an order that matters: its entry among the open jobs first."""
 
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
@@ -99,15 +99,23 @@ def once(
 
 
 def look_at_job(
-    store: Store, layout: Layout, job: str, folder: JobFolder | None = None, *, script: bool = True
+    store: Store,
+    layout: Layout,
+    job: str,
+    folder: JobFolder | None = None,
+    *,
+    script: bool = True,
+    watched: Watched | None = None,
 ) -> JobFacts:
-    """Read a job's own objects: its watch, its ledger, its script, and last of all its end.
+    """Read a job's own objects: its watch, its ledger, its script, and its end.
 
-    Who has the script at hand need not read it again, with each file that it names.
+    Who has the script at hand need not read it again, with each file that it names; nor who has its entry
+    among the open jobs, from before. Whether it has ended is what one listing says of all of them: instances
+    were listed before, so a job that ended by itself is not taken for one that was lost.
     """
     # The list of open jobs first: an entry that is written anew with a claim that we do not see is not taken
     # off by us, for it is not the one that we have read.
-    watched = read_watch(store, layout, job)
+    watched = watched or read_watch(store, layout, job)
     folder = folder or look_into(store, layout, job)
     ledger = read_ledger(store, layout, folder)
     number = ledger[-1].attempt.number if ledger else 0
@@ -125,12 +133,18 @@ def look_at_job(
         registered_at={node: generation for node, (_, generation) in registered.items()},
         recorded=LaunchedRecord(job=job, attempt=number) in folder.things if number else False,
     )
-    status = store.read(layout.build(StatusCode(job=job)))
+    status = _status(store, layout, job, folder)
     present = newest([recorded.attempt for recorded in ledger])
     if status is None or is_late(status.metadata, status.updated, present):
         return facts
     code = status.data.decode(errors="replace").strip()
     return msgspec.structs.replace(facts, status_code=code, ended=status.updated)
+
+
+def _status(store: Store, layout: Layout, job: str, folder: JobFolder) -> Stored | None:
+    """Its end, with the metadata that says whose it is: a very long listing shows none."""
+    object_name = StatusCode(job=job)
+    return store.read(layout.build(object_name)) if object_name in folder.things else None
 
 
 def _granted(store: Store, layout: Layout, job: str) -> timedelta:

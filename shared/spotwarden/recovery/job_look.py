@@ -1,6 +1,6 @@
 """The look at one job after another, and last at the markers of no open job."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from functools import partial
 
@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from spotwarden.layout import Layout
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.marker import Marker, UnusableMarker
+from spotwarden.model.watch import Watched
 from spotwarden.ports import Entry, Store
 from spotwarden.recovery.crowds import LOOKED_UP, UNKNOWN, likeliest
 from spotwarden.recovery.job_folder import look_at_job
@@ -41,9 +42,11 @@ class Looking:
         shown: ShownInstances,
         swept: datetime | None = None,
         workers: int = 1,
+        watched: Iterable[Watched] = (),
     ) -> None:
         self._store, self._layout = store, layout
         self._shown, self._swept, self._workers = shown, swept, workers
+        self._watched = {entry.watch.job: entry for entry in watched}
         self._unusable: list[UnusableMarker] = []
         self._of_others: list[Entry] = []
 
@@ -78,5 +81,7 @@ class Looking:
 
     def look(self, job: str, markers: Sequence[Marker]) -> JobFacts:
         """The job with these markers, and what Compute Engine shows of its nodes."""
-        facts = with_nodes(look_at_job(self._store, self._layout, job), markers, self._shown)
+        watched = self._watched.get(job)
+        found = look_at_job(self._store, self._layout, job, watched=watched)
+        facts = with_nodes(found, markers, self._shown)
         return replace(facts, last_sweep=self._swept)
