@@ -1,6 +1,7 @@
 """What is remembered of places: read for each machine once a sweep, brought up to date at its end."""
 
 from collections.abc import Iterable
+from threading import Lock
 
 import msgspec
 from msgspec.structs import replace
@@ -30,6 +31,7 @@ class PlaceMemory:
         self._layout = layout
         self._policy = policy
         self._tick = tick
+        self._lock = Lock()
         self._records: dict[str, PlacementRecord] = {}
 
     def recall(self, facts: JobFacts) -> JobFacts:
@@ -38,8 +40,10 @@ class PlaceMemory:
         if not isinstance(launch, Launch) or not launch.machine:
             return facts
         key = machine_key(launch)
-        if key not in self._records:
-            self._records[key] = self._fresh(key, launch)
+        with self._lock:
+            # Whoever comes second waits: to read the same at the same time would cost a call for each worker.
+            if key not in self._records:
+                self._records[key] = self._fresh(key, launch)
         return replace(facts, places=self._records[key])
 
     def _fresh(self, key: str, launch: Launch) -> PlacementRecord:

@@ -1,0 +1,31 @@
+"""What is remembered of places is read once a sweep, however many jobs ask for it at once."""
+
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from threading import Barrier, BrokenBarrierError
+
+from msgspec.structs import replace
+
+from spotwarden.recovery.places import PlaceMemory
+
+MEET_SECONDS = 0.2
+
+
+def test_two_jobs_at_once_read_the_memory_once(world, some, policy, tick):
+    """The second waits for what the first has read; each read would be two calls."""
+    job = some.job(launch=replace(some.launch(), machine="g2-standard-4"))
+    cloud, reads, both = world.cloud.ports(), [], Barrier(2)
+    read = world.cloud.store.read
+
+    def met(name, **how):
+        reads.append(name)
+        with suppress(BrokenBarrierError):
+            both.wait(MEET_SECONDS)
+        return read(name, **how)
+
+    world.cloud.store.read = met
+    places = PlaceMemory(cloud, world.layout, policy, tick)
+    with ThreadPoolExecutor(2) as pool:
+        known = [*pool.map(places.recall, [job, job])]
+    assert len(reads) == 1
+    assert known[0].places == known[1].places
