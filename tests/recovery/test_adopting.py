@@ -192,12 +192,24 @@ def test_what_is_on_record_is_not_written_again(settling, walk):
     assert RecordLaunched not in [type(one) for one in steps]
 
 
-def test_an_entry_of_an_older_attempt_is_brought_up_to_date(some, settling, step):
+def test_an_entry_of_an_older_attempt_is_brought_up_to_date(some, settling, policy, tick):
     """Under its generation; what ran before is not what runs now."""
     newer = some.attempt(2, instances={"test-vm": "1001"})
-    entry = step(settling(ledger=(newer,), watched=some.watched()))
+    facts = settling(ledger=(newer,), watched=some.watched())
+    entry = next_step(facts, policy, replace(tick, patient=False))
     assert isinstance(entry, KeepWatch)
     assert (entry.watch.attempt, entry.watch.recorded, entry.generation) == (2, False, 31)
+
+
+def test_an_entry_that_is_behind_is_written_once_together_with_what_runs(some, settling, walk):
+    """An object takes one write a second. Where what runs cannot be read, it is written all the same."""
+    newer = some.attempt(2, instances={"test-vm": "1001"})
+    facts = settling(ledger=(newer,), watched=some.watched(), fetched=some.ran(some.instance()))
+    steps, _ = walk(facts)
+    assert [type(step) for step in steps] == [RecordLaunched, KeepWatch]
+    assert (steps[-1].watch.attempt, steps[-1].watch.recorded, steps[-1].generation) == (2, True, 31)
+    steps, _ = walk(replace(facts, fetched={"1001": None}))
+    assert (type(steps[0]), steps[0].watch.attempt, steps[0].watch.recorded) == (KeepWatch, 2, False)
 
 
 def test_an_event_leaves_the_record_to_the_next_tick(settling, policy, tick):

@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from spotwarden.model.action import KeepWatch, Tell, Wait
 from spotwarden.model.attempt import AttemptState
+from spotwarden.recovery.attempts import next_step
 from spotwarden.recovery.fates import Fate
 
 SECOND, MINUTE = timedelta(seconds=1), timedelta(minutes=1)
@@ -95,9 +96,9 @@ def test_a_vm_that_was_hidden_is_missed_from_the_first_complete_list_on(some, go
     assert (noted.watch.whole, noted.watch.gone) == (whole, True)
 
 
-def test_a_vm_that_is_back_is_whole_again(some, step):
+def test_a_vm_that_is_back_is_whole_again(some, policy, tick):
     """The entry forgets that it was missed."""
     missed = some.watched(whole=some.marker().written, gone=True)
-    whole = step(some.quiet(watched=missed))
+    whole = next_step(some.quiet(watched=missed), policy, replace(tick, patient=False))
     assert isinstance(whole, KeepWatch)
     assert whole.watch == replace(missed.watch, whole=None, gone=False, recorded=False)

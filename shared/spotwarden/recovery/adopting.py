@@ -143,14 +143,18 @@ def settle(facts: JobFacts, tick: Tick) -> Step | None:
         return None
     wanted = watch_of(facts, newest)
     watched = facts.watched.watch if facts.watched else None
+    behind: Step | None = None
     if watched is None or replace(watched, recorded=False) != wanted:
         generation = facts.watched.generation if facts.watched else 0
-        return KeepWatch(reason="the job runs", job=facts.job, watch=wanted, generation=generation)
+        behind = KeepWatch(reason="the job runs", job=facts.job, watch=wanted, generation=generation)
+    if behind and (watched is None or not tick.patient):
+        return behind
     if unregistered := _unregistered(facts, newest):
-        return unregistered
-    if watched.recorded or not tick.patient:
+        return behind or unregistered
+    if watched is None or (watched.recorded and not behind) or not tick.patient:
         return None
-    return _record(facts, newest, tick)
+    # What runs is written down first, so that its entry is written once: an object takes a write a second.
+    return _record(facts, newest, tick) or behind
 
 
 def watch_of(facts: JobFacts, newest: Attempt) -> Watch:
@@ -180,7 +184,7 @@ def _record(facts: JobFacts, newest: Attempt, tick: Tick) -> Step | None:
         return RecordLaunched(reason="seen for the first time", job=facts.job, attempt=newest.number, ran=ran)
     if facts.watched is None:
         return None
-    noted = replace(facts.watched.watch, recorded=True)
+    noted = replace(watch_of(facts, newest), recorded=True)
     return KeepWatch(
         reason="what runs is on record", job=facts.job, watch=noted, generation=facts.watched.generation
     )

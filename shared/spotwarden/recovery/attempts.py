@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from spotwarden.model.action import KeepWatch, Step, Wait
 from spotwarden.model.attempt import CLOSED, Attempt, AttemptState
 from spotwarden.model.facts import JobFacts
+from spotwarden.model.instance import Status
 from spotwarden.model.launch import Launch
 from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
@@ -110,7 +111,20 @@ def _nothing_found(facts: JobFacts, tick: Tick) -> Step | None:
         return Wait(reason="a marker has come meanwhile")
     if step := unrecorded(facts, tick):
         return step
-    return None if _open(facts) else end_watch(facts, "the job is closed")
+    if not _open(facts):
+        return end_watch(facts, "the job is closed")
+    return settle(facts, tick) if _runs_whole(facts) else None
+
+
+def _runs_whole(facts: JobFacts) -> bool:
+    """Whether all that our own newest attempt has runs, by the list: it was finished in this very sweep.
+
+    Of what a developer has launched by hand more nodes may come yet, and what is on record stays so.
+    """
+    own = facts.newest is not None and not facts.newest.seen and not facts.nodes
+    wanted = facts.newest.wanted if facts.newest and own else {}
+    running = {instance.id for instance in facts.instances if instance.status is Status.RUNNING}
+    return bool(wanted) and set(wanted.values()) <= running
 
 
 def _found(facts: JobFacts, finding: LossFinding, policy: Policy, tick: Tick) -> Step | None:
