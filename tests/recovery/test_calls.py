@@ -4,6 +4,7 @@ from collections import Counter
 
 import pytest
 
+from spotwarden.recovery.sweep import FIRST_BATCH
 from tests.recovery.crowd_world import Crowded, Slow
 
 JOBS = 30
@@ -51,3 +52,31 @@ def test_what_this_process_has_read_or_written_is_not_read(asked):
 def test_a_record_is_written_three_times_from_the_claim_to_the_end(asked):
     """With the first try, with the operation, with the ids."""
     assert asked["write", "metadata/attempts/"] == 3 * JOBS
+
+
+def test_nobody_waits_for_a_second_write_of_a_record_while_others_are_to_be_asked_for(world):
+    """An object takes one write a second: what was accepted is written down behind the next requests."""
+    crowd = Crowded(world)
+    crowd.preempt(*crowd.jobs(FIRST_BATCH + 8))
+    world.wait(minutes=1)
+    slow = Slow(world.cloud.ports())
+    world.sweep_over(slow.cloud)
+    calls = [(call, str(what)) for call, what, _ in slow.made]
+    records = [name for call, name in calls if call == "write" and "metadata/attempts/" in name]
+    again = next(index for index, name in enumerate(records) if name in records[:index])
+    assert again == FIRST_BATCH + 8
+    asked = [index for index, (call, _) in enumerate(calls) if call == "launch"]
+    second = [index for index, call in enumerate(calls) if call == ("write", records[again])][1]
+    assert len([index for index in asked if index < second]) == FIRST_BATCH + 8
+
+
+def test_what_was_accepted_is_written_down_in_the_same_sweep(world):
+    """A sweep that dies before that costs a lease, no more."""
+    crowd = Crowded(world)
+    crowd.preempt(*crowd.jobs(FIRST_BATCH + 8))
+    world.wait(minutes=1)
+    world.sweep()
+    names = [entry.name for entry in world.cloud.store.entries("job-", glob="job-*/metadata/attempts/2.json")]
+    records = [world.read(name) for name in names]
+    assert len(records) == FIRST_BATCH + 8
+    assert all(record["tries"][-1]["operation"] and not record.get("lease") for record in records)

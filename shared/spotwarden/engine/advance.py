@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol, TypeVar
 
-from spotwarden.model.action import Change, Question, Step, Survey, Wait
+from spotwarden.model.action import Change, Question, Step, Survey, Wait, WriteAttempt
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.outcome import Lost, Outcome, Rejected, Unanswered
 
@@ -23,10 +23,10 @@ End = TypeVar("End")
 
 
 class Parked(NamedTuple):
-    """A job that needs a list of its instances; one list can serve many of them."""
+    """A job that needs a list of its instances, for one can serve many; or one with a write for later."""
 
     facts: JobFacts
-    survey: Survey
+    step: Survey | WriteAttempt
 
 
 def advance(
@@ -39,13 +39,15 @@ def advance(
 ) -> Wait | Parked | None:
     """Take a job as far as it goes now; gives what it waits for, None where it waits for nothing.
 
-    With `park` it goes no further than its next survey, which the caller makes.
+    With `park` it goes no further than its next survey, or its next write for later; the caller makes them.
     """
 
     def end(facts: JobFacts, step: Step) -> Wait | Parked | None:
         if isinstance(step, Wait):
             return Wait(reason=f"{facts.job}: {step.reason}", soon=step.soon)
-        return Parked(facts, step) if park and isinstance(step, Survey) else None
+        if park and (isinstance(step, Survey) or (isinstance(step, WriteAttempt) and step.later)):
+            return Parked(facts, step)
+        return None
 
     return step_by_step(facts, next_step=next_step, after=after, apply=apply, end=end)
 

@@ -19,12 +19,14 @@ class WriteAttempt(Action, frozen=True, kw_only=True, tag=True):
     """Write a ledger record under the generation that was read; 0 creates it.
 
     A new one follows the newest record as it was read, whose generation is `after`, 0 where there was none:
-    it is created only if that one is still the newest, and still the same.
+    it is created only if that one is still the newest, and still the same. `later` says that nothing waits
+    for it: of many jobs at once what the others ask for comes first.
     """
 
     record: Attempt
     generation: int
     after: int = 0
+    later: bool = False
 
 
 class LaunchInstances(Action, frozen=True, kw_only=True, tag=True):

@@ -175,7 +175,9 @@ def _created(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> S
     attempt, last, operation = newest.attempt, newest.attempt.tries[-1], facts.operation
     if operation and not last.operation:
         noted = replace(asking.noted(attempt, operation=operation.name), lease=None, updated=tick.now)
-        return WriteAttempt(reason="the request was accepted", record=noted, generation=newest.generation)
+        # The claim was written a moment ago, and an object takes one write a second.
+        why = "the request was accepted"
+        return WriteAttempt(reason=why, record=noted, generation=newest.generation, later=True)
     if operation is None or operation.name != last.operation:
         if facts.forgotten:
             return _forgotten(facts, newest, policy, tick)

@@ -84,10 +84,20 @@ def _whole(moved: Each[Wait]) -> bool:
 def _bring_back_all(
     context: SweepContext, places: PlaceMemory, looks: Sequence[Callable[[], JobFacts]]
 ) -> Each[Wait]:
-    """Take every job as far as it goes, a batch at a time."""
-    batches = [_bring_back(context, places, some) for some in _batches(looks)]
-    waits = [wait for done in batches for wait in done.results]
-    return Each(waits, [failure for done in batches for failure in done.failures])
+    """Take every job as far as it goes, a batch at a time.
+
+    What a batch has written for later comes after the requests of the next one: an object takes one write a
+    second, and nobody waits for that while others are to be asked for.
+    """
+    waits: Each[Wait] = Each([], [])
+    batches, later = _batches(looks), list[Parked]()
+    while (some := next(batches, ())) or later:
+        done = [_bring_back(context, places, some), _written(context, later)]
+        later = [result for moved in done for result in moved.results if isinstance(result, Parked)]
+        for moved in done:
+            waits.results.extend(result for result in moved.results if isinstance(result, Wait))
+            waits.failures.extend(moved.failures)
+    return waits
 
 
 def _batches(looks: Sequence[Callable[[], JobFacts]]) -> Iterator[Sequence[Callable[[], JobFacts]]]:
@@ -99,17 +109,38 @@ def _batches(looks: Sequence[Callable[[], JobFacts]]) -> Iterator[Sequence[Calla
 
 def _bring_back(
     context: SweepContext, places: PlaceMemory, looks: Sequence[Callable[[], JobFacts]]
-) -> Each[Wait]:
-    """Those that need a list of instances wait for one that serves the whole batch."""
+) -> Each[Wait | Parked]:
+    """Take each as far as it goes, to a write for later at most."""
     moved = _moved(context, looks, lambda apply, look: _go(context, apply, know(context, places, look())))
-    waits: list[Wait] = [result for result in moved.results if isinstance(result, Wait)]
-    failures = list(moved.failures)
-    while parked := [result for result in moved.results if isinstance(result, Parked)]:
-        outcome = survey_all(context.cloud.compute, [job.survey for job in parked])
-        moved = _moved(context, parked, partial(_go_on, context, outcome))
-        waits += [result for result in moved.results if isinstance(result, Wait)]
-        failures += moved.failures
-    return Each(waits, failures)
+    return _surveyed(context, moved)
+
+
+def _written(context: SweepContext, later: Sequence[Parked]) -> Each[Wait | Parked]:
+    """Make the writes for later, and go on from there."""
+
+    def write(apply: Apply, parked: Parked) -> Wait | Parked | None:
+        return _go_on(context, apply, parked, apply(parked.step))
+
+    return _surveyed(context, _moved(context, later, write))
+
+
+def _surveyed(context: SweepContext, moved: Each[Wait | Parked]) -> Each[Wait | Parked]:
+    """Go on with those that need a list of instances: one that serves all of them."""
+    done: Each[Wait | Parked] = Each([], [])
+    while True:
+        done.results.extend(result for result in moved.results if not _survey_of(result))
+        done.failures.extend(moved.failures)
+        parked = [result for result in moved.results if isinstance(result, Parked) and _survey_of(result)]
+        if not parked:
+            return done
+        surveys = [survey for result in parked if (survey := _survey_of(result))]
+        moved = _moved(
+            context, parked, partial(_look_on, context, survey_all(context.cloud.compute, surveys))
+        )
+
+
+def _survey_of(result: Wait | Parked) -> Survey | None:
+    return result.step if isinstance(result, Parked) and isinstance(result.step, Survey) else None
 
 
 def _moved(
@@ -131,11 +162,15 @@ def _go(context: SweepContext, apply: Apply, facts: JobFacts) -> Wait | Parked |
     return advance(facts, next_step=decide, after=after, apply=apply, park=True)
 
 
-def _go_on(
+def _look_on(
     context: SweepContext, outcome: Callable[[Survey], Outcome], apply: Apply, parked: Parked
 ) -> Wait | Parked | None:
-    seen = outcome(parked.survey)
-    learnt = after(parked.facts, parked.survey, seen)
+    survey = _survey_of(parked)
+    return _go_on(context, apply, parked, outcome(survey)) if survey else None
+
+
+def _go_on(context: SweepContext, apply: Apply, parked: Parked, seen: Outcome) -> Wait | Parked | None:
+    learnt = after(parked.facts, parked.step, seen)
     return stopped(parked.facts.job, seen) if learnt is None else _go(context, apply, learnt)
 
 
