@@ -1,9 +1,13 @@
 """What a storm asks of the bucket: nothing twice, and nothing that a listing has said."""
 
 from collections import Counter
+from datetime import timedelta
 
 import pytest
 
+from spotwarden.engine.turn import take_turn
+from spotwarden.model.tick import Tick
+from spotwarden.recovery.gather import CROWD, gather
 from spotwarden.recovery.sweep import FIRST_BATCH
 from tests.recovery.crowd_world import Crowded, Slow
 
@@ -80,3 +84,54 @@ def test_what_was_accepted_is_written_down_in_the_same_sweep(world):
     records = [world.read(name) for name in names]
     assert len(records) == FIRST_BATCH + 8
     assert all(record["tries"][-1]["operation"] and not record.get("lease") for record in records)
+
+
+@pytest.fixture
+def beset(world):
+    """A storm, and a sweep over everything that has the turn."""
+    crowd = Crowded(world)
+    crowd.preempt(*crowd.jobs(CROWD + 1))
+    tick = Tick(function="recover_spot", sweep="another", now=world.cloud.clock.now())
+    assert take_turn(world.cloud.store, world.layout, tick)
+    return world
+
+
+def calls_of(world, about):
+    """How many calls one sweep makes."""
+    slow = Slow(world.cloud.ports())
+    world.sweep_over(slow.cloud, about)
+    return len(slow.made)
+
+
+def test_of_the_events_of_a_storm_the_first_finds_out_and_the_next_ask_nothing(beset):
+    """Each job has one of its marker and one of the log: a thousand jobs would ask thousands of times."""
+    assert calls_of(beset, "job-1") > 0
+    assert calls_of(beset, "job-2") == 0
+    assert calls_of(beset, "") > 0
+
+
+@pytest.mark.parametrize(("seconds", "asks"), [(4, False), (5, True)])
+def test_a_storm_is_known_for_seconds(beset, seconds, asks):
+    """To the second; then an event looks again."""
+    calls_of(beset, "job-1")
+    beset.wait(seconds=seconds)
+    assert (calls_of(beset, "job-2") > 0) is asks
+
+
+def test_a_clock_that_is_behind_knows_of_no_storm(beset):
+    """It would know of it for as long as it is behind."""
+    calls_of(beset, "job-1")
+    slow, behind = Slow(beset.cloud.ports()), beset.cloud.clock.now() - timedelta(seconds=1)
+    tick = Tick(function="recover_spot", sweep="behind", now=behind, about="job-2")
+    assert gather(slow.cloud, beset.layout, tick).busy
+    assert slow.made
+
+
+def test_an_event_that_finds_no_storm_silences_nobody(beset):
+    """Of few markers each is answered by itself, whoever has the turn."""
+    for entry in beset.cloud.store.entries("preempted-jobs/")[CROWD - 1 :]:
+        beset.cloud.store.delete(entry.name, generation=entry.generation)
+    beset.wait(minutes=1)
+    for job in ("job-1", "job-2"):
+        beset.sweep(about=job)
+        assert beset.read(f"{job}/metadata/attempts/2.json")["tries"]

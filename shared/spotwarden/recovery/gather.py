@@ -11,6 +11,7 @@ from functools import partial
 
 import msgspec
 
+from spotwarden.engine.cache import GenerationCache
 from spotwarden.engine.metrics import sweep_metrics
 from spotwarden.engine.turn import TakenTurn, end_turn, take_turn
 from spotwarden.layout import (
@@ -35,6 +36,11 @@ from spotwarden.recovery.open_jobs import is_whole, log_from, read_watches
 CROWD = 20
 """With more markers than this there is a storm: one sweep over all of them beats one for each."""
 
+STORM_KNOWN = timedelta(seconds=5)
+"""How long nothing is asked for an event, once one has found another sweep at work on a storm."""
+_STORMS: GenerationCache[datetime] = GenerationCache()
+"""When a storm was found, by the prefix of the markers."""
+
 
 class GatheredJobs(msgspec.Struct, frozen=True, kw_only=True):
     """One look at the world: a look at each job is taken when its turn comes.
@@ -52,12 +58,22 @@ class GatheredJobs(msgspec.Struct, frozen=True, kw_only=True):
 
 def gather(cloud: Cloud, layout: Layout, tick: Tick, workers: int = 1) -> GatheredJobs:
     """Look at the one node that an event is about, or at everything."""
+    if tick.about and _is_known_storm(layout, tick):
+        return GatheredJobs(busy=True)
     few = _few(cloud, layout, tick) if tick.about else None
     if few is not None and (seen := _one(cloud, layout, tick, few)):
         return seen
     if taken := take_turn(cloud.store, layout, tick):
         return _everything(cloud, layout, tick, taken, workers)
+    if tick.about and few is None:
+        _STORMS.keep(layout.markers(), 0, tick.now)
     return GatheredJobs(busy=True)
+
+
+def _is_known_storm(layout: Layout, tick: Tick) -> bool:
+    """Whether an event just found a storm, and another sweep at work on it: each job has two events."""
+    found = _STORMS.get(layout.markers(), 0)
+    return found is not None and found <= tick.now < found + STORM_KNOWN
 
 
 def _few(cloud: Cloud, layout: Layout, tick: Tick) -> list[Entry] | None:
