@@ -32,6 +32,8 @@ SCRIPT = (
 JOB = "spotwarden-recover-spot"
 SCHEDULE = f"/v1/projects/demo/locations/us-central1/jobs/{JOB}"
 CONFIGS = "/storage/v1/b/demo-jobs/notificationConfigs"
+P50_GOAL, P99_GOAL = 150, 500
+"""Milliseconds, on an idle machine, with one write a second to an object."""
 METHOD = 'protoPayload.methodName="v1.compute.instances.insert"'
 RESOURCE = 'protoPayload.resourceName:"/instances/{job}"'
 
@@ -151,7 +153,8 @@ def main(rounds: int) -> None:
     p50, p99 = ends(warm)
     print("| marker → create request | ms |\n|---|---|")
     print(f"| first event of the function | {cold:.0f} |")
-    print(f"| warm, p50 of {rounds} | {p50:.0f} |\n| warm, p99 | {p99:.0f} |")
+    print(f"| warm, p50 of {rounds} (aim: at most {P50_GOAL}) | {p50:.0f} |")
+    print(f"| warm, p99 (aim: at most {P99_GOAL}) | {p99:.0f} |")
     for what, times in (("event lost", marked), ("event and marker lost", lost)):
         middle, worst = ends(times)
         print(f"| {what}: tick → create request, p50 of {rounds} | {middle:.0f} |")
