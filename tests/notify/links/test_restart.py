@@ -4,6 +4,7 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
+from spotwarden.engine.cache import GenerationCache
 from spotwarden.layout import CreateScript, JobFileName, OpenJob, StatusCode
 from spotwarden.model.attempt import AttemptState
 from spotwarden.model.instance import Status
@@ -271,6 +272,8 @@ def test_a_claim_is_seen_by_recovery_though_a_sweep_is_just_ending_its_watch(sto
             clicks[0] = web.click(token).status_code
         return found
 
+    # A new process, which has not read the record before.
+    GenerationCache.forget()
     store.read = read_and_click
     web.world.sweep()
     store.read = read
