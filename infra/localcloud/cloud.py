@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Self
 
 import msgspec
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
@@ -107,16 +109,7 @@ class LocalCloud:
             limits=lambda: self.limits.now,
         )
         self.machines = self._machines(clock) if options.machines else NoMachines()
-        self.compute = ComputeService(
-            project=project,
-            clock=clock,
-            machines=self.machines,
-            audit=self.late_log.write,
-            base_url=self._url,
-            timings=Timings(),
-            pace=Pace(pause=clock.pause, elapsed=clock.elapsed),
-            insert_time=InsertTimes(lambda: self.limits.now).draw,
-        )
+        self.compute = self._compute(options, clock)
         number = number_of(project)
         self.projects = ProjectService(project=project, number=number, owner=NOBODY, clock=clock)
         self.accounts = ServiceAccounts(project=project, number=number)
@@ -126,20 +119,36 @@ class LocalCloud:
             lambda: self.limits.now, now=clock.now, consumer=lambda: self.compute.project_number
         )
         self.doors = Doors(handlers=handlers, faults=self.faults, limits=limits)
-        retries = RetryTests()
-        around = [
-            Middleware(EmulatorPaths),
-            Middleware(XmlPaths, has_bucket=self.storage.has_bucket, now=clock.now),
-            *limits.middleware(),
-            Middleware(RetryMiddleware, tests=retries),
-        ]
-        self.app = build_app([*self._routes(), *retries.routes()], faults=self.faults, middleware=around)
+        self.app = self._app(limits)
         self._http = Listener(self.app, port=options.http_port, rules=SERVICES)
         self._grpc = GrpcServer(handlers, faults=self.faults, port=options.grpc_port, limits=limits)
         self._deployed: Mapping[str, str] = {}
         self._processes: Processes | None = None
         self.limits.follow(self._limit)
         self._undo = contextlib.AsyncExitStack()
+
+    def _app(self, limits: CallLimits) -> Starlette:
+        """All services, behind what each call passes on its way to them."""
+        retries = RetryTests()
+        around = [
+            Middleware(EmulatorPaths),
+            Middleware(XmlPaths, has_bucket=self.storage.has_bucket, now=self._clock.now),
+            *limits.middleware(),
+            Middleware(RetryMiddleware, tests=retries),
+        ]
+        return build_app([*self._routes(), *retries.routes()], faults=self.faults, middleware=around)
+
+    def _compute(self, options: Options, clock: Clock) -> ComputeService:
+        return ComputeService(
+            project=options.project,
+            clock=clock,
+            machines=self.machines,
+            audit=self.late_log.write,
+            base_url=self._url,
+            timings=Timings(),
+            pace=Pace(pause=clock.pause, elapsed=clock.elapsed),
+            insert_time=InsertTimes(lambda: self.limits.now).draw,
+        )
 
     def _machines(self, clock: Clock) -> ProcessMachines:
         return ProcessMachines(

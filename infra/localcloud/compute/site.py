@@ -1,6 +1,5 @@
 """What every part of Compute Engine works on: one project with its resources, and what it stands on."""
 
-import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta

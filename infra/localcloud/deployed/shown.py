@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from localcloud.compute.site import number_of
+from localcloud.project import number_of
 
 LOCATION = "us-central1"
 RUNTIME = "python311"
