@@ -142,7 +142,7 @@ apply_patiently() {
   make_agents
   until apply; do
     ((--left)) ||
-      refuse "terraform apply failed; what it said stands above. Nothing is lost: mend it and run this again"
+      refuse "terraform apply failed; what it said stands above. Nothing is lost: fix it and run this again"
     say "Grants that were just made may need some minutes to hold: waiting, then trying once more."
     sleep "$PAUSE"
     make_agents

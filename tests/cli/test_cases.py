@@ -248,7 +248,7 @@ def test_a_record_that_cannot_be_read_hides_no_other(workstation):
     workstation.store.write("spotwarden/cases/idle/4712.json", b"{", generation=0)
     listed = workstation.refused("cases", "list")
     assert "4711" in listed
-    assert "mend or remove them:\n  spotwarden/cases/idle/4712.json: " in listed
+    assert "fix or remove them:\n  spotwarden/cases/idle/4712.json: " in listed
     workstation.ok("cases", "keep", "idle", "4711", "--for", "1h")
     for words in (("show", "idle", "4712"), ("keep", "idle", "4712", "--for", "1h")):
         assert "spotwarden/cases/idle/4712.json: " in workstation.refused("cases", *words)
@@ -337,7 +337,7 @@ def test_an_approval_lasts_as_long_as_the_policy_says(workstation, tmp_path):
 @pytest.mark.parametrize(
     ("fields", "says"),
     [
-        ({"approval": None}, "nobody was asked to approve it"),
+        ({"approval": None}, "no approval was requested"),
         ({"since": NOW - HOUR}, "it is not what it was"),
         ({"remedy": Remedy.DELETE}, "it is not what it was"),
         ({"state": CaseState.ACTED}, "it is too late: it was stopped"),

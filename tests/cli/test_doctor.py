@@ -112,7 +112,7 @@ def test_what_is_as_it_should_be_is_good():
         ("subscription", None, "it is not there"),
         ("subscription", changed(SUBSCRIPTION, topic="projects/p/topics/x"), "it is of projects/p/topics/x"),
         ("subscription", changed(SUBSCRIPTION, topic="_deleted-topic_"), "it is of _deleted-topic_"),
-        ("subscription", changed(SUBSCRIPTION, pushConfig={}), "it pushes to nobody"),
+        ("subscription", changed(SUBSCRIPTION, pushConfig={}), "it has no push endpoint"),
         ("subscription", changed(SUBSCRIPTION, detached=True), "it is detached"),
         (
             "subscription",

@@ -469,7 +469,7 @@ def test_interrupting_leaves_the_job_alone(speaker, follower):
 
     status, _, err = follower(interrupt)
     assert status == 130
-    assert err == ["-- the job goes on; `spotwarden logs -f train` shows it again --"]
+    assert err == ["-- the job keeps running; `spotwarden logs -f train` shows it again --"]
 
 
 def test_time_that_passes_without_a_line_costs_few_reads(speaker, follower):
@@ -494,7 +494,7 @@ def test_the_new_part_of_a_log_is_found_behind_what_was_told():
 
 def test_a_span_of_no_length_is_refused(run):
     """As everywhere."""
-    with pytest.raises(Exception, match="no moment and no span"):
+    with pytest.raises(Exception, match="neither a time nor a duration"):
         run("--since", "yesterday")
 
 

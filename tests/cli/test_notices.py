@@ -108,7 +108,7 @@ def test_why_something_waits_is_what_is_remembered_of_its_recipient(workstation,
     workstation.store.write(name, msgspec.json.encode(remembered), generation=None)
     ada, bob = sorted(json.loads(workstation.ok("notices", "list", "--json")), key=lambda one: str(one["to"]))
     assert ada["why"] == (
-        "nobody knows whether the last message arrived; failed 3 times: 421 too busy; "
+        "we can't tell whether the last message arrived; failed 3 times: 421 too busy; "
         "next try at 2026-01-01 12:00:00 UTC"
     )
     assert bob["why"] == ""
@@ -262,7 +262,7 @@ def test_one_kind_can_be_asked_for(workstation, published):
 @pytest.mark.parametrize("to", ["ada", "ada@", "@example.com", "a b@example.com", "a@b,c@d", "a@b\nBcc: c@d"])
 def test_samples_go_to_no_malformed_address(workstation, published, to):
     """Nothing is published."""
-    assert "is no mail address" in workstation.refused("notices", "test", "--to", to)
+    assert "is not a valid mail address" in workstation.refused("notices", "test", "--to", to)
     assert published() == []
 
 

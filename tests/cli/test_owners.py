@@ -39,7 +39,7 @@ def test_an_owner_is_a_name_or_a_bare_address(said, owner):
 )
 def test_what_no_mail_would_reach_is_refused(said):
     """Else everything about the job would go to ops, and its owner hear nothing."""
-    with pytest.raises(ValueError, match="is no mail address"):
+    with pytest.raises(ValueError, match="is not a valid mail address"):
         owner_of(said)
 
 
@@ -52,5 +52,5 @@ def test_commands_refuse_it_before_they_do_anything(workstation, tmp_path):
         said = workstation.refused(
             *words, "--owner", "Zo\u00eb <zoe@x", *(("--", "true") if words[0] == "run" else ())
         )
-        assert "is no mail address" in said
+        assert "is not a valid mail address" in said
     assert workstation.store.entries("") == []

@@ -29,7 +29,7 @@ act = "3h"
 act = "4h"
 """
 UNREADABLE = (
-    "its label spotwarden-keep is 'please', which is no day such as 2026-12-31, so it is kept"
+    "its label spotwarden-keep is 'please', which is not a date like 2026-12-31, so it is kept"
     " (from every rule)"
 )
 IMAGE = "projects/debian-cloud/global/images/family/debian-12"

@@ -47,9 +47,9 @@ def test_the_machine_that_is_meant(machine, gpu, meant):
         ("n1-standard-16", "v100:1", "has too many vCPUs for 1 nvidia-tesla-v100: at most 12"),
         ("f1-micro", "t4:1", "cannot be attached to f1-micro"),
         ("", "h100:3", "no machine has 3 nvidia-h100-80gb; nvidia-h100-80gb comes with a3-highgpu-1g"),
-        ("", "k80:1", "'k80' is no GPU that is known here"),
-        ("", "l4:0", "write it as l4:1"),
-        ("", "two l4", "write it as l4:1"),
+        ("", "k80:1", "'k80' is not a known GPU"),
+        ("", "l4:0", "write it like l4:1"),
+        ("", "two l4", "write it like l4:1"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_is_refused_with_what_fits(machine, gpu, says):

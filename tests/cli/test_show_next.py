@@ -43,8 +43,8 @@ def said(page: str, word: str) -> list[str]:
 @pytest.mark.parametrize(
     ("state", "step"),
     [
-        (AttemptState.STOPPED, "`spotwarden restart train` goes on where it stopped"),
-        (AttemptState.GAVE_UP, "`spotwarden restart train` goes on where it stopped"),
+        (AttemptState.STOPPED, "`spotwarden restart train` resumes it"),
+        (AttemptState.GAVE_UP, "`spotwarden restart train` resumes it"),
     ],
 )
 def test_the_next_step_fits_how_the_job_stands(speaker, run, state, step):

@@ -156,7 +156,7 @@ def test_a_stockout_everywhere_is_told_and_waited_out(shell, script):
         shell.ok("local", "stockout", zone, "--off")
     assert refused.returncode == 1
     assert "no room for it now" in refused.stderr
-    assert "goes on trying" in refused.stderr
+    assert "tried again every minute" in refused.stderr
     assert "backing off" in shell.ok("show", "job-f")
 
 

@@ -37,7 +37,7 @@ class Slow(io.StringIO):
 
 
 def test_lines_of_two_workers_do_not_run_into_each_other():
-    """The framework writes a line and its end apart; a line that is two is no JSON, and no alert finds it."""
+    """The framework writes a line and its end apart; cut in two it is no JSON, and no alert finds it."""
     stream = Slow()
     token = execution_context_var.set(ExecutionContext("an-execution"))
     try:

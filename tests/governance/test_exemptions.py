@@ -52,7 +52,7 @@ def test_a_label_that_is_no_day_keeps_as_well_and_says_so(why, said):
     """Somebody wanted it kept; a wrong kill costs more than a missed one."""
     found = why(AFTER_IT, labels={"spotwarden-keep": said})
     assert repr(said) in found
-    assert "is no day" in found
+    assert "is not a date" in found
 
 
 def test_a_job_keeps_its_vms_to_the_end_of_the_day(why):

@@ -416,7 +416,7 @@ def test_a_warning_that_reaches_nobody_does_not_count(world: MadeUp):
     world.sweep_for(hours=2)
     assert world.asked() == []
     assert world.kinds() == ["idle_warning"]
-    assert "nobody would hear of it" in world.notices()[0].then
+    assert "names no governance.ops to notify" in world.notices()[0].then
     world.set_policy(governance=GovernanceLimits(ops="ops@x.org"))
     world.sweep_for(minutes=25)
     assert world.asked() == [("stop", vm)]
@@ -428,7 +428,7 @@ def test_without_a_remedy_nothing_is_ever_done(world: MadeUp):
     world.vm(said=RIPE)
     world.sweep_for(hours=3)
     assert world.asked() == []
-    assert world.notices()[0].then == "nothing will be done; you are only told"
+    assert world.notices()[0].then == "No action will be taken. This is for your information."
 
 
 def test_a_vm_that_is_not_ours_is_told_to_ops_and_never_touched(world: MadeUp):

@@ -145,7 +145,7 @@ EXTENDED = Case(
     state=CaseState.SUSPECTED,
     opened=datetime(2026, 1, 5, tzinfo=UTC),
     looked=datetime(2026, 1, 5, tzinfo=UTC),
-    reason="it comes to its limit",
+    reason="it is at or near its limit",
     extended=4.0,
 )
 
@@ -163,7 +163,7 @@ EXTENDED = Case(
     ids=["its time", "its budget", "no case", "a broken case", "beyond all time", "no limit of its own"],
 )
 def test_what_its_owner_was_granted_counts_with_its_own_limits(world, limits, case, hours):
-    """Against the warning that it comes to its limit; recovery asks only where there is one of its own."""
+    """Against the warning about its limit; recovery asks only where there is one of its own."""
     world.store(JobFileName(job="test-vm"), limits)
     if case:
         world.store(CaseRecord(rule="job_cap", key="test-vm"), case)

@@ -111,7 +111,7 @@ MALFORMED = {
 
 @pytest.mark.parametrize("body", MALFORMED.values(), ids=MALFORMED)
 def test_malformed_json_is_one_error_however_it_is_malformed(body):
-    """What is nested too deeply, and what is no UTF-8, is refused as any other text that is no JSON."""
+    """What is nested too deeply, and what is no UTF-8, is refused as any text that is not valid JSON."""
     with pytest.raises(msgspec.DecodeError):
         typed.decode(body, Held)
 

@@ -22,7 +22,7 @@ class Duration(click.ParamType[float]):
         """Seconds of this text."""
         match = re.fullmatch(r"(\d+(?:\.\d+)?)([smh])", str(value))
         if not match:
-            self.fail(f"{value!r} is no duration; write it as 90s, 10m or 2h", param, ctx)
+            self.fail(f"{value!r} is not a valid duration; write it as 90s, 10m or 2h", param, ctx)
         return float(match[1]) * UNITS[match[2]]
 
 

@@ -166,7 +166,7 @@ def seconds(duration: str) -> float:
     """
     match = _DURATION.fullmatch(duration)
     if match is None:
-        raise invalid(f"{duration!r} is no duration such as 180s.")
+        raise invalid(f"{duration!r} is not a valid duration such as 180s.")
     return float(match[1])
 
 

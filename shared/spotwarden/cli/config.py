@@ -171,7 +171,7 @@ def _say(name: str, file: Path) -> None:
     try:
         held = next(setting for setting in settings(os.environ) if setting.name == name)
     except ConfigError as error:
-        raise ConfigError(f"{file} was written, and there is more to mend: {error.message}") from error
+        raise ConfigError(f"{file} was written, and there is more to fix: {error.message}") from error
     click.echo(_sentence(held, name))
     if held.source and held.source != str(file):
         click.echo(f"it comes from {held.source}, which is stronger than {file}", err=True)

@@ -70,7 +70,7 @@ KNOWN: Mapping[str, KnownSetting] = {
     "owner": KnownSetting("SPOTWARDEN_OWNER", "who you are, to jobs and notices: an address"),
     "policy": KnownSetting("SPOTWARDEN_POLICY", "the policy file of the deployment", is_path=True),
     "prices": KnownSetting("SPOTWARDEN_PRICES", "the price table", is_path=True),
-    "ops": KnownSetting("SPOTWARDEN_OPS", "who is told what no developer can mend"),
+    "ops": KnownSetting("SPOTWARDEN_OPS", "who is told what no developer can fix"),
     "mode": KnownSetting("SPOTWARDEN_MODE", "observe or enforce, before the policy's word", _mode),
     "workers": KnownSetting("SPOTWARDEN_WORKERS", "how many objects are worked on at a time", _workers),
 }

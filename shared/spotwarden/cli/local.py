@@ -13,7 +13,7 @@ import click
 )
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def local(arguments: tuple[str, ...]) -> None:
-    """Run and torment a Google Cloud of this machine's own."""
+    """Run a local cloud and inject failures."""
     if find_spec("localcloud") is None:
         raise click.ClickException("the local cloud is not installed; it comes with a checkout of Spotwarden")
     # The local cloud takes this process over, so that its pid is the one that was started.

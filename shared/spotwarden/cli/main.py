@@ -41,7 +41,7 @@ COMMANDS = {
     ),
     "cases": (
         "spotwarden.cli.acting.cases:cases",
-        "What governance has against whom: see it, keep a VM, extend a job.",
+        "List open policy cases: see it, keep a VM, extend a job.",
     ),
     "notices": (
         "spotwarden.cli.acting.notices:notices",
@@ -61,14 +61,14 @@ COMMANDS = {
     ),
     "script": (
         "spotwarden.cli.launching.script:script",
-        "Read a create script: what it would launch, what to mend.",
+        "Read a create script: what it would launch, and what to fix.",
     ),
     "config": ("spotwarden.cli.config:config", "Bucket, project, owner and the like: see and set them."),
     "completion": (
         "spotwarden.cli.completing:completion",
         "What bash, zsh or fish need to complete commands and job names.",
     ),
-    "local": ("spotwarden.cli.local:local", "Run and torment a Google Cloud of this machine's own."),
+    "local": ("spotwarden.cli.local:local", "Run a local cloud and inject failures."),
 }
 
 

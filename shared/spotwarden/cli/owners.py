@@ -30,4 +30,6 @@ def owner_of(said: str) -> str:
         return text
     if found := address(named[1].strip() if named else text):
         return found
-    raise ValueError(f"{said!r} is no mail address; write one, such as ada@example.com, or a name without @")
+    raise ValueError(
+        f"{said!r} is not a valid mail address; write one, such as ada@example.com, or a name without @"
+    )

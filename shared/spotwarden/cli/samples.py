@@ -115,7 +115,7 @@ def _of_jobs(tick: Tick) -> Iterator[Notice]:
     facts = JobFacts(
         job=JOB,
         progress=SavedProgress(at=tick.now - _HOUR, checkpoint="step-12000"),
-        file=JobFile(problem="line 3: max_runtime is no duration"),
+        file=JobFile(problem="line 3: max_runtime is not a valid duration"),
     )
     node = NodeFacts(node=VM, instance_id=ID)
     yield notices.started(first, {VM: ID}, tick)
@@ -173,7 +173,7 @@ def _of_posts(tick: Tick) -> Iterator[Notice]:
     told, figures = f"Your week of {week.told}", sample_week.figures(tick.now)
     yield weekly.message(figures, week, tick.now, owner="ann", words=told, tables=sample_week.tables())
     yield recipients.unreachable("ml-chat", "404 no such hook", policy, tick.now)
-    yield tidying.unreadable(b"hello", "it is no JSON", tick.now).pending.notice
+    yield tidying.unreadable(b"hello", "it is not valid JSON", tick.now).pending.notice
 
 
 def _finding(rule: str, trouble: _Trouble) -> Finding:

@@ -28,7 +28,7 @@ class SpanParam(click.ParamType[timedelta]):
         except OverflowError:
             span = timedelta()
         if not span or span > LONGEST:
-            self.fail(f"{value!r} is no span; write 30m, 8h, 1h30m or 2d", param, ctx)
+            self.fail(f"{value!r} is not a valid duration; write 30m, 8h, 1h30m or 2d", param, ctx)
         return span
 
 
@@ -48,7 +48,9 @@ class MomentParam(click.ParamType[datetime]):
                 moment += timedelta(days=1)
             return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
         except (ValueError, OverflowError):
-            self.fail(f"{value!r} is no moment; write 2026-12-31 or 2026-12-31T18:00", param, ctx)
+            self.fail(
+                f"{value!r} is not a valid date or time; write 2026-12-31 or 2026-12-31T18:00", param, ctx
+            )
 
 
 class Since(click.ParamType[datetime]):
@@ -70,5 +72,7 @@ class Since(click.ParamType[datetime]):
             return clock.now() - SpanParam().convert(text, param, ctx)
         except (click.BadParameter, OverflowError):
             self.fail(
-                f"{value!r} is no moment and no span; write 2h, 2026-11-21 or 2026-11-21T08:00", param, ctx
+                f"{value!r} is neither a time nor a duration; write 2h, 2026-11-21 or 2026-11-21T08:00",
+                param,
+                ctx,
             )

@@ -38,5 +38,5 @@ def _changed(text: str, values: dict[str, str | date], name: str) -> str:
         if not isinstance(held, dict) and tomllib.loads(changed) == before | values:
             return changed
     except (ValueError, tomlkit.exceptions.TOMLKitError) as error:
-        raise UnsafeTomlError(f"it is no TOML: {error}") from error
+        raise UnsafeTomlError(f"it is not valid TOML: {error}") from error
     raise UnsafeTomlError(f"{name} cannot be changed without changing more; change it by hand")

@@ -123,7 +123,9 @@ def _not_to_approve(case: Case, answer: Approve, now: datetime) -> str:
     if case.keep_until is not None and now < case.keep_until:
         return f"it is kept until {moment(case.keep_until)} by {case.kept_by}"
     if asked is None:
-        return "nobody was asked to approve it: that is asked once it is due and more than a sweep may do"
+        return (
+            "no approval was requested: one is requested once the remedy is due and exceeds a sweep's budget"
+        )
     if not fits(case):
         return "it is not what it was when it was asked for; if it is due still, you are asked anew"
     if answer.notice and answer.notice != asked.notice:
@@ -150,7 +152,10 @@ def _not_more(case: Case, answer: Extend, by: _Rules) -> str:
             "only the limits of a job (the rule job_cap) can be extended; `spotwarden cases keep` gives time"
         )
     if not isfinite(answer.hours) or not 0 < answer.hours <= MOST_HOURS - case.extended:
-        return f"{answer.hours:g} h is no extension; it is more than nothing, and a year in all at most"
+        return (
+            f"{answer.hours:g} h is not a valid extension; it must be more than 0, and at most a "
+            "year in total"
+        )
     return extendable(case, answer.hours, cap, by.file)
 
 

@@ -31,7 +31,7 @@ def _by_label(labels: Mapping[str, str], today: date) -> str:
     try:
         until = date.fromisoformat(said)
     except ValueError:
-        return f"its label {KEEP_LABEL} is {said!r}, which is no day such as 2026-12-31, so it is kept"
+        return f"its label {KEEP_LABEL} is {said!r}, which is not a date like 2026-12-31, so it is kept"
     return f"its label {KEEP_LABEL} keeps it until {until}" if today <= until else ""
 
 

@@ -27,11 +27,11 @@ def silent(swept: Mapping[str, datetime], policy: Policy, tick: Tick) -> Notice 
         severity=Severity.URGENT,
         job="",
         at=tick.now,
-        what=f"{item} came to the end of no sweep for more than an hour",
-        why="its turns in the bucket say so" if len(since) == 1 else "their turns in the bucket say so",
+        what=f"{item} hasn't completed a sweep for over an hour",
+        why="based on its last recorded sweep" if len(since) == 1 else "based on their last recorded sweeps",
         todo="see its log and its Scheduler job, or run `spotwarden doctor`; of a function that was removed,"
         " delete the turn in spotwarden/turns/",
-        then="what it does is not done",
+        then="until this is fixed, its work isn't done",
         owner=policy.governance.ops,
         evidence={name: f"last sweep {at:%Y-%m-%d %H:%M:%S} UTC" for name, at in since.items()},
     )

@@ -57,7 +57,7 @@ def _unreal_day(text: str) -> str | None:
     try:
         date.fromisoformat(text)
     except ValueError:
-        return f"{text!r} is no day of the calendar"
+        return f"{text!r} is not a calendar date"
     return None
 
 

@@ -122,7 +122,7 @@ class Filed(msgspec.Struct, frozen=True, kw_only=True):
 class CaseFacts(msgspec.Struct, frozen=True, kw_only=True):
     """One case in one sweep: as it was read, and what was found this time.
 
-    `finding` is None where nothing is wrong any more; with `hidden` it may only be out of sight. `there` says
+    `finding` is None where the problem is gone; with `hidden` it may only be out of sight. `there` says
     that some VM of the case still runs. `permitted` says that a second look and the blast radius let the
     sweep act; `budget` is how many VMs a sweep may act upon, where this case alone has more and ops are to be
     asked, and `most` the same of any sweep, where that is known. What this sweep has done already: `told` the

@@ -76,7 +76,7 @@ class OrphanLimits(Limits, frozen=True, kw_only=True):
     """
 
     RULE = "orphan"
-    TITLE = "runs though its job is over"
+    TITLE = "is still running after its job ended"
     WORKS = "it was a job's again"
     LENIENT = {**Limits.LENIENT, "after": Lenient.HIGHER, "foreign": Lenient.FIXED}
 
@@ -90,7 +90,7 @@ class LeftoverLimits(Limits, frozen=True, kw_only=True):
     """A disk, address or snapshot of a job that nothing uses, for `after`."""
 
     RULE = "leftover"
-    TITLE = "is left over and used by nothing"
+    TITLE = "is unused and left over from a job"
     REMEDIES = (Remedy.NONE, Remedy.DELETE)
     LENIENT = {**Limits.LENIENT, "after": Lenient.HIGHER}
 
@@ -114,7 +114,7 @@ class StallLimits(Limits, frozen=True, kw_only=True):
     """
 
     RULE = "stall"
-    TITLE = "makes no progress"
+    TITLE = "has stopped making progress"
     WORKS = "it gave a sign of life again"
     LENIENT = {
         **Limits.LENIENT,
@@ -146,7 +146,7 @@ class EarlyStopLimits(Limits, frozen=True, kw_only=True):
     """
 
     RULE = "early_stop"
-    TITLE = "trains for nothing"
+    TITLE = "is training without improving"
     WORKS = "its metrics were in order again"
     REMEDIES = (Remedy.NONE, Remedy.STOP)
     LENIENT = {
@@ -207,7 +207,7 @@ class JobCap(Limits, frozen=True, kw_only=True):
     """
 
     RULE = "job_cap"
-    TITLE = "comes to its limit"
+    TITLE = "is at or near its limit"
     REMEDIES = (Remedy.NONE, Remedy.STOP)
     LENIENT = {
         **Limits.LENIENT,
@@ -230,7 +230,7 @@ class InstanceCap(Limits, frozen=True, kw_only=True):
     """How long one VM may be up since it was last started; None for no bound."""
 
     RULE = "instance_cap"
-    TITLE = "is up for too long"
+    TITLE = "has been running too long"
     REMEDIES = (Remedy.NONE, Remedy.STOP)
     LENIENT = {**Limits.LENIENT, "max_uptime": Lenient.HIGHER, "warn": Lenient.FIXED}
 
@@ -242,7 +242,7 @@ class OwnerCap(Limits, frozen=True, kw_only=True):
     """What the VMs of one owner may use a day, a week (from Monday) and a month, UTC; None: no bound."""
 
     RULE = "owner_cap"
-    TITLE = "comes to the owner's limit"
+    TITLE = "is at or near its owner's limit"
     REMEDIES = (Remedy.NONE, Remedy.STOP)
     LENIENT = {
         **Limits.LENIENT,
@@ -270,7 +270,7 @@ class ComplianceLimits(Limits, frozen=True, kw_only=True):
     """What a job's VM must be; an empty list allows everything. Patterns are globs."""
 
     RULE = "compliance"
-    TITLE = "is not as the policy wants it"
+    TITLE = "violates the policy"
     REMEDIES = (Remedy.NONE, Remedy.STOP)
     LENIENT = {
         **Limits.LENIENT,

@@ -39,11 +39,11 @@ def hours_of(said: str) -> OpeningHours:
     """Read `09-18`, `08:30-17:00`, `22-06` or `00-24`; `ValueError` says what is wrong."""
     match = _HOURS.fullmatch(said)
     if not match:
-        raise ValueError(f"{said!r} are no hours; write them as 09-18, 08:30-17:00 or 22-06")
+        raise ValueError(f"{said!r} is not a range of hours; write it like 09-18, 08:30-17:00 or 22-06")
     first, first_minute, last, last_minute = (int(part or 0) for part in match.groups())
     start, end = first * HOUR + first_minute, last * HOUR + last_minute
     if start >= MIDNIGHT or end > MIDNIGHT or max(first_minute, last_minute) >= HOUR:
-        raise ValueError(f"{said!r} are no hours of a day, which go from 00 to 24")
+        raise ValueError(f"{said!r} is not a range of hours: a day goes from 00 to 24")
     if start == end:
         raise ValueError(f"{said!r} leave no time; for the whole day write 00-24")
     return OpeningHours(start, end)
@@ -53,5 +53,5 @@ def clock_of(said: str) -> time:
     """Read `08:00`; `ValueError` says what is wrong."""
     match = _CLOCK.fullmatch(said)
     if not match:
-        raise ValueError(f"{said!r} is no time of day; write it as 08:00")
+        raise ValueError(f"{said!r} is not a valid time of day; write it like 08:00")
     return time(int(match[1]), int(match[2]))

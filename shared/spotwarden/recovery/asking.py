@@ -48,7 +48,7 @@ def ask(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick, *, lease:
     if others := blocking(facts):
         notice = notices.name_taken(facts, others, tick)
         if notice.id not in facts.told:
-            return Tell(reason="somebody else's VM has a name of the job's", notice=notice)
+            return Tell(reason="another VM has the name of one of the job's VMs", notice=notice)
     chosen = choose(facts, attempt, policy, tick, waited=waited)
     if chosen is None:
         if hopeless(facts, attempt):

@@ -16,7 +16,7 @@ class Fate(Enum):
 
     PREEMPTED = "Compute Engine took it"
     HOST_ERROR = "its host failed"
-    STOPPED = "somebody deleted or stopped it, or it shut itself down"
+    STOPPED = "it was deleted or stopped, or shut itself down"
     UNTOLD = "nothing yet"
     SILENT = "nothing, though the log has had time"
 

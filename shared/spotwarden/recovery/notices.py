@@ -39,9 +39,9 @@ def not_recoverable(facts: JobFacts, node: NodeFacts, reason: str, tick: Tick) -
         severity=Severity.URGENT,
         job=facts.job,
         at=tick.now,
-        what=f"{facts.job} was preempted and cannot be started again",
+        what=f"{facts.job} was preempted and can't be restarted",
         why=reason,
-        todo=f"mend the create script, then `spotwarden quarantine retry {node.node}`",
+        todo=f"fix the create script, then run `spotwarden quarantine retry {node.node}`",
         owner=facts.owner,
         evidence={"node": node.node, "instance_id": node.instance_id},
     )
@@ -55,9 +55,9 @@ def gave_up(facts: JobFacts, attempt: Attempt, reason: str, tick: Tick) -> Notic
         severity=Severity.URGENT,
         job=attempt.job,
         at=tick.now,
-        what=f"{attempt.job} could not be started again; attempt {attempt.number} is given up",
+        what=f"{attempt.job} couldn't be restarted; attempt {attempt.number} was given up",
         why=reason,
-        todo=f"mend what the reason names, then {_resume(facts)}",
+        todo=f"fix the cause named above, then run {_resume(facts)}",
         owner=facts.owner,
         evidence=_state_of(facts, attempt),
         ways=(Way.RESTART,),
@@ -74,10 +74,11 @@ def forbidden(facts: JobFacts, attempt: Attempt, policy: Policy, tick: Tick) -> 
         severity=Severity.URGENT,
         job=attempt.job,
         at=tick.now,
-        what=f"Compute Engine does not allow us to start {attempt.job} again",
+        what=f"Compute Engine denied permission to restart {attempt.job}",
         why=attempt.tries[-1].error,
-        todo="give the function's service account the right that the reason names; a grant takes minutes",
-        then=f"it is tried again; if it is still forbidden at {until:%Y-%m-%d %H:%M} UTC the job is given up",
+        todo="grant the function's service account the permission named above; grants take minutes to apply",
+        then=f"It is tried again. If it is still denied at {until:%Y-%m-%d %H:%M} UTC, Spotwarden "
+        "gives up on the job",
         due=until,
         owner=policy.governance.ops or facts.owner,
         evidence=_state_of(facts, attempt),
@@ -85,7 +86,7 @@ def forbidden(facts: JobFacts, attempt: Attempt, policy: Policy, tick: Tick) -> 
 
 
 def closed(facts: JobFacts, blank: Attempt, why: str, state: AttemptState, tick: Tick) -> Notice:
-    """Say that a job is over and will not be started again."""
+    """Say that a job is over and won't be restarted."""
     number = facts.newest.number if facts.newest else 1
     return Notice(
         id=f"closed/{facts.job}/{number}",
@@ -93,9 +94,9 @@ def closed(facts: JobFacts, blank: Attempt, why: str, state: AttemptState, tick:
         severity=Severity.URGENT if state is AttemptState.GAVE_UP else Severity.WARNING,
         job=facts.job,
         at=tick.now,
-        what=f"{facts.job} will not be started again",
+        what=f"{facts.job} won't be restarted",
         why=why,
-        todo=f"if it should go on, {_resume(facts)}",
+        todo=f"to continue it, run {_resume(facts)}",
         owner=facts.owner,
         evidence={**blank.replaces, **_state_of(facts, blank)},
         ways=(Way.RESTART,),
@@ -111,9 +112,9 @@ def end_doubted(facts: JobFacts, attempt: Attempt, why: str, tick: Tick) -> Noti
         severity=Severity.URGENT,
         job=attempt.job,
         at=tick.now,
-        what=f"{attempt.job} is not brought back: it has the status {facts.status_code}, perhaps not its own",
+        what=f"{attempt.job} wasn't restarted: its status {facts.status_code} may not be its own",
         why=f"the status was written at {written}; {why}",
-        todo=f"if the job has not ended, {_resume(facts)}: it goes on from its output",
+        todo=f"if the job hasn't ended, run {_resume(facts)}: it resumes from its output",
         owner=facts.owner,
         evidence=_state_of(facts, attempt),
         ways=(Way.RESTART,),
@@ -131,7 +132,7 @@ def node_removed(facts: JobFacts, attempt: Attempt, gone: Mapping[str, Removal],
         severity=Severity.WARNING,
         job=facts.job,
         at=tick.now,
-        what=f"{facts.job} goes on without {names}",
+        what=f"{facts.job} continues without {names}",
         why="; ".join(f"{node}: {removal.kind} by {users[node]}" for node, removal in gone.items()),
         then=f"what still runs is left alone: {', '.join(left)}. If another node is lost after a person or a"
         " rule removed one, the job is closed rather than made again against their word",
@@ -149,15 +150,15 @@ def differs(facts: JobFacts, attempt: Attempt, differences: Sequence[str], tick:
         severity=Severity.WARNING,
         job=facts.job,
         at=tick.now,
-        what=f"{facts.job} runs on another VM than its stored create script makes",
+        what=f"{facts.job} runs on a VM that differs from its stored create script",
         why="; ".join(differences),
-        todo="a restart follows the script: store the one that you launched it with if you want that again",
+        todo="a restart uses the stored script; store the script you launched it with to keep that VM",
         owner=facts.owner,
     )
 
 
 def name_taken(facts: JobFacts, others: Sequence[Instance], tick: Tick) -> Notice:
-    """Say that somebody else's VM has a name of the job's, where the job might be launched."""
+    """Say that another VM has the name of one of the job's VMs, where the job might be launched."""
     named = ", ".join(f"{namesake.name} in {namesake.zone} (id {namesake.id})" for namesake in others)
     nodes = ", ".join(sorted({instance.name for instance in others}))
     return Notice(
@@ -167,10 +168,10 @@ def name_taken(facts: JobFacts, others: Sequence[Instance], tick: Tick) -> Notic
         job=facts.job,
         at=tick.now,
         what=f"A VM that is not {facts.job}'s has the name {nodes}",
-        why=f"{named} is on no record of the job, and no request of the job or its stored script made it",
-        then="the job is launched in another zone; that VM is never stopped or deleted for it",
-        todo=f"if it is the job's, write its id to {facts.job}/metadata/{others[0].name}-instance-id;"
-        " else give it another name",
+        why=f"{named} isn't on the job's record, and neither the job nor its stored script created it",
+        then="The job is launched in another zone. Spotwarden never stops or deletes that VM.",
+        todo=f"if it belongs to the job, write its ID to {facts.job}/metadata/{others[0].name}-instance-id;"
+        " otherwise rename it",
         owner=facts.owner,
         evidence={item.name: item.id for item in others},
     )
@@ -184,9 +185,9 @@ def unreadable_file(facts: JobFacts, tick: Tick) -> Notice:
         severity=Severity.WARNING,
         job=facts.job,
         at=tick.now,
-        what=f"job.toml of {facts.job} cannot be read; only the policy's limits hold",
+        what=f"job.toml of {facts.job} can't be read; only the policy's limits apply",
         why=facts.file.problem,
-        todo=f"mend {facts.job}/metadata/job.toml",
+        todo=f"fix {facts.job}/metadata/job.toml",
         owner=facts.owner,
     )
 
@@ -215,7 +216,7 @@ def unusable(marker: UnusableMarker, tick: Tick) -> Notice:
         severity=Severity.WARNING,
         job="",
         at=tick.now,
-        what=f"the marker {marker.name!r} could not be used and was put aside",
+        what=f"the marker {marker.name!r} couldn't be used and was quarantined",
         why=marker.reason,
-        todo="see spotwarden/quarantine/ in the bucket; launch the job again if it should go on",
+        todo="see spotwarden/quarantine/ in the bucket; relaunch the job if it should continue",
     )

@@ -76,21 +76,21 @@ TABLE = (
         Fate.STOPPED,
         None,
         LossVerdict.CLOSE,
-        "the instance was deleted or stopped on purpose, not preempted",
+        "the instance was deleted or stopped, not preempted",
     ),
     TruthRow(
         None, Fate.UNTOLD, None, LossVerdict.WAIT, "the operation log has not had time to say what happened"
     ),
-    TruthRow(True, Fate.SILENT, Now.GONE, LossVerdict.RECOVER, "the instance is gone and nobody deleted it"),
+    TruthRow(True, Fate.SILENT, Now.GONE, LossVerdict.RECOVER, "the instance is gone, and no one deleted it"),
     TruthRow(
         False,
         Fate.SILENT,
         Now.GONE,
         LossVerdict.RECOVER,
-        "the instance was lost: it is gone, it left no marker, and nobody deleted it",
+        "the instance was lost: it is gone, it left no marker, and no one deleted it",
     ),
     TruthRow(
-        None, Fate.SILENT, Now.KEPT, LossVerdict.RECOVER, "the instance is stopped and nobody stopped it"
+        None, Fate.SILENT, Now.KEPT, LossVerdict.RECOVER, "the instance is stopped, and no one stopped it"
     ),
 )
 

@@ -51,7 +51,7 @@ def ticked(request: "Request") -> Mapping[str, Any] | None:
     """The message that Pub/Sub pushes (Google: "Push subscriptions"); None for any other request.
 
     Raises:
-        BadRequest: a POST of what is no JSON.
+        BadRequest: a POST of what is not valid JSON.
     """
     if request.method != "POST" or (request.content_length or LARGEST) >= LARGEST:
         return None
@@ -60,7 +60,7 @@ def ticked(request: "Request") -> Mapping[str, Any] | None:
     except msgspec.DecodeError as problem:
         from werkzeug.exceptions import BadRequest
 
-        raise BadRequest(f"This is no JSON: {problem}") from problem
+        raise BadRequest(f"This is not valid JSON: {problem}") from problem
     message = body.get("message") if isinstance(body, dict) else None
     return message if isinstance(message, dict) else None
 

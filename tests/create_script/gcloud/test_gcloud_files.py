@@ -78,7 +78,7 @@ def test_metadata_in_a_flags_file_must_be_texts(create):
     [
         (b"", "must hold a dictionary"),
         (b"just text", "must hold a dictionary"),
-        (b"--tags: [a", "is no YAML"),
+        (b"--tags: [a", "is not valid YAML"),
         (b"--tags: a\n--tags: b\n", "twice"),
         (b"--termination-time: 2031-01-01\n", "without quotes"),
         (b"\xff", "not UTF-8"),

@@ -129,7 +129,7 @@ def test_a_variable_that_changes_more_is_refused_by_name(variable, create):
         (Defaults(zone="us-central1-a"), "no project"),
         (Defaults(project="demo-project"), "needs a zone"),
         (Defaults(project="123456789", zone="z"), "is a number"),
-        (Defaults(project="My Project", zone="z"), "no id"),
+        (Defaults(project="My Project", zone="z"), "not a valid project ID"),
     ],
 )
 def test_a_create_without_a_project_or_zone_is_refused(defaults, reason, run):

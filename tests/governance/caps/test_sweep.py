@@ -214,7 +214,7 @@ def test_a_gang_with_a_node_that_its_group_makes_anew_is_not_stopped_by_halves(w
     world.sweep_for(hours=11)
     assert world.asked() == []
     assert "job_cap_warning" in world.kinds()
-    assert all("nothing will be done" in one.then for one in world.notices())
+    assert all("No action will be taken" in one.then for one in world.notices())
 
 
 def test_a_vm_that_was_launched_by_hand_is_its_jobs_by_its_id(world):

@@ -83,6 +83,6 @@ def test_who_is_at_a_limit_is_told_to_raise_it_before_a_restart():
     said = [
         notices.acted(case(rule, subject, Remedy.STOP), POLICY, TICK).todo for rule in ("idle", "job_cap")
     ]
-    assert said[0] == "to go on, `spotwarden restart train`"
-    assert said[1].startswith("to go on, raise its limit first")
-    assert said[1].endswith("then `spotwarden restart train`")
+    assert said[0] == "to continue, run `spotwarden restart train`"
+    assert said[1].startswith("to continue, raise its limit first")
+    assert said[1].endswith("then run `spotwarden restart train`")

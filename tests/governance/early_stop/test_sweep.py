@@ -182,7 +182,7 @@ def test_an_attempt_that_is_claimed_at_the_same_moment_is_closed_as_well(world):
     world.sweep(cloud=claimed.cloud)
     assert claimed.of("claimed")
     assert ledger(world, 2).state is AttemptState.STOPPED
-    assert ledger(world, 2).reason == "loss of test-vm at step 10 is nan, which is no number to go on with"
+    assert ledger(world, 2).reason == "loss of test-vm at step 10 is nan, which is not a usable number"
 
 
 def test_a_job_whose_ledger_nobody_has_written_yet_is_stopped_all_the_same(world):

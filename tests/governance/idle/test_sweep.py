@@ -534,4 +534,4 @@ def test_what_a_google_service_makes_anew_is_never_stopped(module, made):
     assert world.asked() == []
     told = [one for one in world.notices() if one.instances]
     assert {one.instances[0].name for one in told} == {"known"}
-    assert all("nothing will be done" in one.then for one in told)
+    assert all("No action will be taken" in one.then for one in told)

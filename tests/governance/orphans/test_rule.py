@@ -77,7 +77,7 @@ def verdict(record, *machines, brief_=None, **facts):
             UNKNOWN,
             "began to run after",
         ),
-        (on_record(exists=False, state=None, attempt=0, instances={}), vm(), BAD, "nothing is left"),
+        (on_record(exists=False, state=None, attempt=0, instances={}), vm(), BAD, "nothing left"),
         (on_record(exists=False), vm(labels=ONLY_JOB), UNKNOWN, "nothing shows that it was ever a job's VM"),
         (
             on_record(exists=False),
@@ -85,7 +85,7 @@ def verdict(record, *machines, brief_=None, **facts):
             UNKNOWN,
             "nothing shows",
         ),
-        (on_record(exists=False, past=frozenset({"1001"})), vm(labels=ONLY_JOB), BAD, "nothing is left"),
+        (on_record(exists=False, past=frozenset({"1001"})), vm(labels=ONLY_JOB), BAD, "nothing left"),
         (on_record(exists=False, past=frozenset({"2"})), vm(labels=ONLY_JOB), UNKNOWN, "nothing shows"),
         (on_record(problem="bad JSON"), vm(), UNKNOWN, "bad JSON"),
         (on_record(attempt=2, instances=OTHER, began=ago(hours=1)), vm(1), BAD, "attempt 2 of the job runs"),

@@ -285,7 +285,7 @@ def test_a_job_that_moves_again_is_cleared(world):
 
 
 def test_a_job_without_signs_of_life_is_told_how_to_give_one_and_never_stopped(world):
-    """Nobody can tell whether it hangs; a CPU at rest proves nothing."""
+    """We couldn't check whether it hangs; a CPU at rest proves nothing."""
     vm = world.job()["test-vm"]
     world.cloud.metrics.cpu = {vm: 0.1}
     world.sweep_for(hours=24)
@@ -457,7 +457,7 @@ def test_a_notebook_with_our_label_and_no_folder_is_told_once_to_ops(world):
     assert world.asked() == []
     [told] = [one for one in world.notices() if one.kind.startswith("orphan")]
     assert (told.kind, told.owner) == ("orphan_unknown", "ops@x.org")
-    assert "nothing will be done" in told.then
+    assert "No action will be taken" in told.then
 
 
 def test_a_notebook_with_our_label_is_deleted_where_the_policy_says_so(world):
@@ -497,7 +497,7 @@ def test_a_jobs_own_vm_in_a_managed_instance_group_is_told_about_and_never_delet
     assert world.asked() == []
     [told] = world.notices()
     assert (told.kind, told.owner, told.ways) == ("orphan_warning", "ann@x.org", ())
-    assert "nothing will be done" in told.then
+    assert "No action will be taken" in told.then
 
 
 def test_a_disk_that_gke_has_made_is_never_removed(world):

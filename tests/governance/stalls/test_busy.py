@@ -90,10 +90,10 @@ def test_a_busy_job_is_told_how_to_let_a_hang_be_found():
     """Nothing is done to it."""
     found = verdict(**TOLD, cpus=BUSY)
     assert not found.ripe
-    assert "at work" in found.reason
+    assert "are busy" in found.reason
     assert "SPOTWARDEN_PROGRESS" in found.todo
     assert found.evidence["busiest CPU in the last hour"] == "100.0 %"
-    assert "nobody has measured" in verdict(**{**TOLD, "cpus": {}}).reason
+    assert "no measurements" in verdict(**{**TOLD, "cpus": {}}).reason
 
 
 def gang(**given):

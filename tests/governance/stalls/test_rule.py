@@ -102,7 +102,7 @@ def test_a_job_that_writes_no_heartbeat_is_told_how_to():
 
 
 def test_a_job_that_never_gave_a_sign_is_told_how_to_give_one():
-    """Nobody can tell whether it hangs, so nothing will be done."""
+    """We couldn't check whether it hangs, so nothing will be done."""
     found = verdict(heard(cpus={"1001": 0.1}))
     assert found is not None
     assert (found.reading, found.ripe, found.since) == (UNKNOWN, False, None)

@@ -285,8 +285,8 @@ def test_jobs_are_listed_in_pages(make: Make, http: httpx.Client):
             "not allowed with GET",
         ),
         ({"retryConfig": {"retryCount": 6}}, "retryCount"),
-        ({"retryConfig": {"minBackoffDuration": "5"}}, "is no duration"),
-        ({"attemptDeadline": "soon"}, "is no duration"),
+        ({"retryConfig": {"minBackoffDuration": "5"}}, "is not a valid duration"),
+        ({"attemptDeadline": "soon"}, "is not a valid duration"),
         ({"shedule": "x"}, "shedule"),
     ],
 )

@@ -175,7 +175,7 @@ def test_files_go_with_their_objects(served: Served, bucket: storage.Bucket):
 
 
 def test_metadata_that_is_too_deep_is_refused(http: httpx.Client, bucket: storage.Bucket):
-    """400 as for any that is no JSON, by a resumable upload as well."""
+    """400 as for any that is not valid JSON, by a resumable upload as well."""
     assert bucket.name == "bucket"
     deep = b"[" * 100_000
     params = {"uploadType": "resumable", "name": "a"}

@@ -166,9 +166,9 @@ def test_hooks_are_read_by_their_names():
 @pytest.mark.parametrize(
     ("rows", "says"),
     [
-        ("{", "is no JSON object"),
-        ("[]", "is no JSON object"),
-        ("\ud800", "is no JSON object"),
+        ("{", "is not a JSON object"),
+        ("[]", "is not a JSON object"),
+        ("\ud800", "is not a JSON object"),
         ({"ML chat": {}}, "'ML chat' has a name"),
         ({"": {}}, "'' has a name"),
         ({"x" * 64: {}}, "has a name"),

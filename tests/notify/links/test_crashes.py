@@ -31,7 +31,7 @@ def warned():
 
 
 def capped():
-    """A job that comes to its limit."""
+    """A job that is at or near its limit."""
     world = CapWorld(load("cap_runtime"), job_cap=JobCap(max_runtime=HOUR, longest=20 * HOUR))
     world.job()
     world.sweep_for(minutes=50, every=timedelta(minutes=25))

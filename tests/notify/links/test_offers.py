@@ -23,7 +23,7 @@ NOTICE = Notice(
     severity=Severity.WARNING,
     job="nap",
     at=NOW - timedelta(minutes=3),
-    what="nap comes to its limit",
+    what="nap is at or near its limit",
     why="it is up for 8 h",
     instances=(Target(id="1001", name="nap", zone="us-central1-a"),),
     case=CaseRef(rule="job_cap", key="nap", opened=NOW - timedelta(hours=1)),

@@ -80,7 +80,7 @@ def test_a_tampered_link_is_refused(web):
     broken = token[:-1] + ("A" if token[-1] != "A" else "B")
     for page in (web.open(broken), web.click(broken)):
         assert page.status_code == 400
-        assert "This link is not whole" in page.text
+        assert "This link is incomplete" in page.text
         assert "spotwarden cases list" in page.text
     assert objects(web) == before
 

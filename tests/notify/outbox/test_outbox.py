@@ -109,7 +109,7 @@ def test_who_hears_of_it(said, file, to):
     """job.toml's address, else the owner, else the team, else ops; hooks get copies."""
     found = addressed(notice(**said), file, POLICY)
     assert list(found.recipients) == to
-    assert found.because == ("" if notice(**said).kind == "gave_up" else "only ops can see to it")
+    assert found.because == ("" if notice(**said).kind == "gave_up" else "only ops can fix it")
 
 
 @pytest.mark.parametrize(
@@ -514,4 +514,4 @@ def test_a_notice_needs_a_name(length, fits):
 def test_ops_are_not_called_the_owner_of_a_job_that_only_they_can_help(kind):
     """It names the job, and they get it for their own sake."""
     to = addressed(notice(owner=OPS, job="train", kind=kind), JobFile(), POLICY)
-    assert to.because == "only ops can see to it"
+    assert to.because == "only ops can fix it"

@@ -39,9 +39,9 @@ class Mood(Enum):
 
     WORK = "it makes progress and uses its GPU"
     IDLE = "it makes progress and does not use its GPU"
-    HANG = "the VM is alive, the program makes no progress and uses nothing"
+    HANG = "the VM is alive, the program has stopped making progress and uses nothing"
     DARK = "nothing comes from the VM any more"
-    SPIN = "the program makes no progress and keeps its GPU busy"
+    SPIN = "the program has stopped making progress and keeps its GPU busy"
 
 
 class Verb(Enum):
@@ -78,7 +78,7 @@ class Lie(Enum):
     MARKER = "a marker of another job's node"
     MARKER_AS = "a marker of another job's node that names that node's instance"
     EARLY = "an early marker of another job's node"
-    BEAT = "a heartbeat of another job that claims that it makes no progress"
+    BEAT = "a heartbeat of another job that claims that it has stopped making progress"
     FUTURE = "a heartbeat of another job from the next year"
     JUNK = "heartbeats and metrics of another job that nobody can read"
     UNREAL = "metrics of another job that are not numbers"

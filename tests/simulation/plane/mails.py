@@ -188,7 +188,7 @@ class MailJudge:
                 self._untold(mail, f"it comes at {mail.at:%H:%M} and says {notice.due:%H:%M}")
         if job is not None and notice.job not in mail.text:
             self._untold(mail, "it does not name the job")
-        if (notice.id, mail.to) in self._told and "may be a second copy" not in mail.text:
+        if (notice.id, mail.to) in self._told and "may already have this message" not in mail.text:
             self._untold(mail, f"{notice.id} was told to {mail.to} before")
         self._told.add((notice.id, mail.to))
         if job is not None and job.owner and mail.to == OPS and not self._for_ops(mail):

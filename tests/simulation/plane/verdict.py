@@ -118,7 +118,7 @@ def _running(world: "PlaneWorld", job: PlaneJob) -> Iterator[str]:
     if world.policy.mode is not Mode.ENFORCE or job.deceived:
         return
     if world.policy.mode is Mode.ENFORCE and world.policy.compliance.remedy.value != "none" and job.odd:
-        yield f"{job.name} is not as the policy wants it, and nobody stops it"
+        yield f"{job.name} violates the policy, and nobody stops it"
     if job.capped and not job.extended and any(_long_up(world, vm) for vm in world.running(job)):
         yield f"{job.name} runs beyond its cap, and nobody stops it"
     programs = [world.guests.programs.get(vm.seen.id) for vm in world.running(job)]

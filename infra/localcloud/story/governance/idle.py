@@ -33,8 +33,8 @@ async def late(ward: Ward, journey: GovernanceJourney) -> None:
     await ward.set_metadata("DATA", "ready")
     await ward.busy()
     await journey.until(FIRST + 25)
-    await ward.noted(f"the warning about {ward.name} no longer holds")
-    ward.stage.say("its owner hears with the hour's other news that the warning no longer holds")
+    await ward.noted(f"The warning about {ward.name} no longer applies")
+    ward.stage.say("its owner hears with the hour's other news that the warning no longer applies")
     if await ward.label():
         raise StoryError(f"{ward.name} still bears the label")
     await journey.until(THIRD)
@@ -59,7 +59,7 @@ async def kept(ward: Ward, journey: GovernanceJourney) -> None:
 async def dark(ward: Ward, journey: GovernanceJourney) -> None:
     """No metric of its GPU has ever come: that is told, and is no reason to do anything."""
     await journey.until(50)
-    unseen = f"nobody can tell whether {ward.name} has idle GPUs"
+    unseen = f"we couldn't check whether {ward.name} has idle GPUs"
     await ward.noted(unseen)
     await journey.until(THIRD)
     mail = await ward.mailed(unseen)

@@ -10,7 +10,7 @@ async def stay(ward: Ward, journey: GovernanceJourney) -> None:
     await journey.until(25)
     await ward.runs()
     await journey.until(50)
-    await ward.told(f"{ward.name} runs though its job is over")
+    await ward.told(f"{ward.name} is still running after its job ended")
     await ward.runs()
     await journey.until(75)
     await ward.gone()
@@ -21,7 +21,7 @@ async def stay(ward: Ward, journey: GovernanceJourney) -> None:
 async def hang(ward: Ward, journey: GovernanceJourney) -> None:
     """Its GPU is at work, and the step that it has told of stands still: nothing moves for two hours."""
     await journey.until(122)
-    await ward.told(f"{ward.name} makes no progress")
+    await ward.told(f"{ward.name} has stopped making progress")
     ward.stage.say(f"    its GPU, all the while: {await ward.busy():.0f} % busy")
     await ward.runs()
     await journey.until(154)
@@ -34,7 +34,7 @@ async def hang(ward: Ward, journey: GovernanceJourney) -> None:
 
 async def long(ward: Ward, journey: GovernanceJourney) -> None:
     """Its team's limit is 2 h 5 min: warned at 80 % and 95 %, extended once, stopped at the new limit."""
-    nears = f"{ward.name} comes to its limit"
+    nears = f"{ward.name} is at or near its limit"
     await journey.until(100)
     await ward.told(nears)
     await journey.until(122)

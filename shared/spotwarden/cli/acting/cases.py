@@ -31,7 +31,7 @@ why_option = click.option("--why", default="", help="The reason, for those who r
 
 @click.group()
 def cases() -> None:
-    """What governance has against whom, and your answer to it.
+    """List open policy cases, and answer them.
 
     \b
     Examples:
@@ -170,7 +170,7 @@ def _arrived(context: Context, case: Case) -> Case:
 
 def _broken(problems: Iterable[Exception]) -> str:
     listed = "\n".join(f"  {problem}" for problem in problems)
-    return f"these cannot be read, and nothing is done about them; mend or remove them:\n{listed}"
+    return f"these can't be read, so they are skipped; fix or remove them:\n{listed}"
 
 
 def _find(context: Context, rule: str, key: str) -> Case:
@@ -225,7 +225,7 @@ def _facts(case: Case, now: datetime) -> list[tuple[str, str]]:
         ("job", subject.job),
         ("owner", subject.owner),
         *((("VM", f"{target.name} {target.id} {target.zone}".rstrip())) for target in subject.targets),
-        ("remedy", f"{case.remedy.value}" if subject.ours else "none: it is no job's VM"),
+        ("remedy", f"{case.remedy.value}" if subject.ours else "none: it belongs to no job"),
         ("due", f"{acts:%Y-%m-%d %H:%M} UTC" if (acts := acts_from(case)) else ""),
         ("limit reached", f"{case.due:%Y-%m-%d %H:%M} UTC" if case.due else ""),
         ("kept", kept + ("" if is_kept(case, now) else ", which is over") if kept else ""),

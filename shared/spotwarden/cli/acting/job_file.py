@@ -25,7 +25,7 @@ def change_job_file(context: Context, tick: Tick, job: str, *, by: str, **change
         stored = store.read(object_name)
         text = stored.data.decode(errors="replace") if stored else ""
         if problem := read_job_file(store, layout, job).problem:
-            raise click.ClickException(f"{problem}; mend it first, nothing was changed")
+            raise click.ClickException(f"{problem}; fix it first. Nothing was changed")
         step = StoreObject(
             reason=f"{by} sets {name}",
             job=job,

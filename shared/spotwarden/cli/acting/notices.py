@@ -35,7 +35,7 @@ def notices() -> None:
     \b
     Examples:
       spotwarden notices list
-      spotwarden notices retry --all           once the mail server is mended
+      spotwarden notices retry --all           once the mail server works again
       spotwarden notices test --to ada@example.com
     """
 
@@ -115,7 +115,7 @@ def drop_(keys: Sequence[str], to: str, *, everything: bool, yes: bool) -> None:
 def test_(to: str, kind: str | None) -> None:
     """Have one sample of each kind of notice sent to an address, marked as a test."""
     if not address(to):
-        raise click.BadParameter(f"{to!r} is no mail address", param_hint="--to")
+        raise click.BadParameter(f"{to!r} is not a valid mail address", param_hint="--to")
     context, tick = open_context(), new_tick("notices")
     chosen = [
         sample for sample in samples(uuid4().hex, to=address(to), at=tick.now) if kind in {None, sample.kind}
@@ -181,7 +181,7 @@ def _named(found: Outbox, key: str, to: str) -> list[OutboxItem]:
 
 def _broken(found: Outbox) -> str:
     listed = "\n".join(f"  {broken}" for broken in found.broken)
-    return f"these cannot be read, and nobody is told of them; mend or remove them:\n{listed}"
+    return f"these can't be read, so nobody is notified of them; fix or remove them:\n{listed}"
 
 
 def _cells(item: OutboxItem) -> tuple[str, ...]:

@@ -91,7 +91,7 @@ def put_back(context: Context, item: OutboxItem) -> None:
     What there was nobody to tell is published anew; `NotDoneError` where nobody could read it.
     """
     if item.pending.notice.kind == UNREADABLE:
-        raise NotDoneError("nobody can read it; it can only be dropped")
+        raise NotDoneError("it can't be read; it can only be dropped")
     again = _waiting(context, item) if item.pending.recipient.address else _told_anew(item)
     # It may wait already, put back by somebody else: that is as good.
     _do(context, again, also_good=Lost)
@@ -177,7 +177,7 @@ def _trouble(remembered: Round) -> str:
     """What keeps a recipient's notices waiting, "" for nothing but their time."""
     parts = []
     if remembered.sending is not None:
-        parts.append("nobody knows whether the last message arrived")
+        parts.append("we can't tell whether the last message arrived")
     if remembered.failures:
         parts.append(f"failed {remembered.failures} times: {remembered.error}")
     if remembered.retry is not None:

@@ -34,7 +34,7 @@ def quarantine() -> None:
     \b
     Examples:
       spotwarden quarantine list
-      spotwarden quarantine retry test-vm      once the create script is mended
+      spotwarden quarantine retry test-vm      once the create script is fixed
       spotwarden quarantine drop --all
     """
 

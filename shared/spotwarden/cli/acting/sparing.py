@@ -85,7 +85,7 @@ def keep(name: str, *, span: timedelta | None, until: datetime | None, off: bool
 def extend(job: str, *, span: timedelta, why: str) -> None:
     """Give a job more time than its limit.
 
-    Once it has been warned that it comes to its limit, so much is granted on top as far as the policy allows.
+    Once a limit was warned about, so much is granted on top, as far as the policy allows.
     Before that its own max_runtime, in its job.toml, is raised, up to the policy's.
 
     \b

@@ -110,7 +110,7 @@ def _mail(context: Context, to: str) -> tuple[str, str]:
     if policy and not policy.notify.email:
         return "", "the policy says `email = false`: nobody is mailed"
     if not address(to):
-        return "", "nobody is named: --mail-to ADDRESS"
+        return "", "no address given: --mail-to ADDRESS"
     return address(to), ""
 
 

@@ -153,7 +153,7 @@ def subscription_faults(found: Json, topic: str, *, at_google: bool) -> list[str
     if found.get("topic") != topic:
         wrong.append(f"it is of {found.get('topic')}, not of {topic}")
     if not found.get("pushConfig", {}).get("pushEndpoint"):
-        wrong.append("it pushes to nobody")
+        wrong.append("it has no push endpoint")
     if found.get("detached"):
         wrong.append("it is detached")
     if at_google and not found.get("pushConfig", {}).get("oidcToken"):

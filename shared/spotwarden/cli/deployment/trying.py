@@ -82,7 +82,7 @@ def _begun(what: str, begin: Callable[[], Trial]) -> Trial:
         return begin()
     except (RejectedError, UnansweredError, OSError) as error:
         bad = Check(
-            what=what, state=CheckState.BAD, why=f"it cannot be begun: {error}", todo="mend that first"
+            what=what, state=CheckState.BAD, why=f"it cannot be begun: {error}", todo="fix that first"
         )
         return Trial(what=what, look=lambda: bad, late=bad)
 
@@ -140,7 +140,7 @@ def _marker(context: Context) -> Trial:
     late = Check(
         what=what,
         state=CheckState.BAD,
-        why="nobody has put it aside",
+        why="it was not quarantined",
         todo=f"look at the bucket notification and at recover-spot ({LOG})",
     )
     return Trial(what=what, look=look, late=late, clean=clean)
@@ -190,7 +190,7 @@ def _mail(context: Context, mailer: DeployedFunction, topics: Topics, to: str) -
     late = Check(
         what=what,
         state=CheckState.BAD,
-        why="it still waits, or nobody has taken it",
+        why="it is still waiting, or was not picked up",
         todo=f"is SPOTWARDEN_SMTP set, and right? spotwarden notices list; {LOG}",
     )
     return Trial(what=what, look=look, late=late)

@@ -82,7 +82,7 @@ def environment(said: Iterable[str]) -> dict[str, str]:
     found = pairs("--env", known)
     for name, value in found.items():
         if not _VARIABLE.fullmatch(name):
-            raise click.UsageError(f"--env: {name!r} is no name of a variable")
+            raise click.UsageError(f"--env: {name!r} is not a valid variable name")
         if "\n" in value or "\0" in value:
             raise click.UsageError(f"--env {name}: the value must be one line; put longer ones into a file")
     return found
@@ -119,7 +119,7 @@ def metrics(said: Iterable[str]) -> dict[str, str]:
         try:
             groups = re.compile(pattern).groups
         except re.error as error:
-            raise click.UsageError(f"--metric {name}: {pattern!r} is no pattern: {error}") from error
+            raise click.UsageError(f"--metric {name}: {pattern!r} is not a valid pattern: {error}") from error
         if "(?" in pattern or not groups:
             raise click.UsageError(
                 f"--metric {name}: write the number as a group, such as {name}=([^ ,]+), and no (?…)"

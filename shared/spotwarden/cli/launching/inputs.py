@@ -47,12 +47,14 @@ def _input(said: str, job: str, bucket: str, layout: Layout) -> LaunchInput:
     name, what = (match["name"], match["what"]) if match else ("", said)
     if what.startswith("gs://"):
         if not _ADDRESS.fullmatch(what):
-            raise click.UsageError(f"--input {what!r} is no address; write gs://BUCKET/NAME, without blanks")
+            raise click.UsageError(
+                f"--input {what!r} is not a valid address; write gs://BUCKET/NAME, without spaces"
+            )
         return LaunchInput(name=_checked(name or what.rstrip("/").rpartition("/")[2], said), address=what)
     path = Path(what)
     if not path.exists():
         raise click.UsageError(
-            f"--input {what!r}: there is no such file or folder here, and it is no gs:// address"
+            f"--input {what!r}: there is no such file or folder here, and it is not a gs:// address"
         )
     name = _checked(name or path.resolve().name, said)
     address = f"gs://{bucket}/{layout.build(InputName(job=job, path=name))}"

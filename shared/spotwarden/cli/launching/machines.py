@@ -104,12 +104,12 @@ def machine_for(machine: str, gpu: str) -> MachineType:
 def _read(said: str) -> tuple[str, int]:
     match = _SAID.fullmatch(said.lower())
     if match is None:
-        raise click.UsageError(f"--gpu {said!r} is no kind and number of GPUs; write it as l4:1")
+        raise click.UsageError(f"--gpu {said!r} is not a GPU type and count; write it like l4:1")
     kind = ALIASES.get(match["kind"], match["kind"])
     if kind not in ALIASES.values():
         known = ", ".join(sorted(ALIASES))
         raise click.UsageError(
-            f"{match['kind']!r} is no GPU that is known here; known are {known}. "
+            f"{match['kind']!r} is not a known GPU; known GPUs are {known}. "
             "A machine that brings its own needs no --gpu"
         )
     return kind, int(match["count"] or 1)

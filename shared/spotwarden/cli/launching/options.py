@@ -48,7 +48,7 @@ OPTIONS = (
     click.option("--deadline", type=MomentParam(), help="When it must be done; with --work maybe on demand."),
     click.option("--work", type=SpanParam(), help="How long it needs in all."),
     click.option("--job-toml", type=_FILE, help="A job.toml with more of limits and rules."),
-    click.option("--on-demand", is_flag=True, help="Not a spot VM: dearer, and nobody takes it away."),
+    click.option("--on-demand", is_flag=True, help="Use an on-demand VM: costs more, never preempted."),
     click.option("--disk-gb", type=click.IntRange(10, 65536), help="Size of the boot disk."),
     click.option("--service-account", default="", help="Who the VM is [default: Compute Engine's own]."),
     click.option("--flag", "flags", multiple=True, help="Another of gcloud's: --flag=--no-address."),

@@ -75,7 +75,7 @@ def run(**said: Any) -> None:  # noqa: ANN401 — as many types as there are opt
     record = _record(asked, setup, digest({name: kit[name] for name in KIT}))
     told_of = _launch(context, asked, folder, record, limits, again=said["again"])
     click.echo(told_of, err=True)
-    so_far(f"the job goes on; `spotwarden logs -f {asked.job}` shows it")
+    so_far(f"the job keeps running; `spotwarden logs -f {asked.job}` shows it")
     if said["follow"]:
         _follow(context, asked.job, since=record.at if said["again"] else None)
 

@@ -198,7 +198,7 @@ def _stop_if_over(attempt: Attempt) -> None:
             f"attempt {attempt.number} of {attempt.job} {attempt.state.value} meanwhile: {attempt.reason}"
         )
     if attempt.state is AttemptState.BACKING_OFF:
-        hint = f"each minute's tick goes on trying; `spotwarden show {attempt.job}` tells how it stands"
+        hint = f"it is tried again every minute; `spotwarden show {attempt.job}` tells how it stands"
         why = error or "each of its zones has refused this machine type a moment ago"
         raise click.ClickException(f"Compute Engine has no room for it now: {why}; {hint}")
 

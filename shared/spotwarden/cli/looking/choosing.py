@@ -68,5 +68,5 @@ class Tag(click.ParamType[tuple[str, str | None]]):
             return value
         name, said, wanted = str(value).partition("=")
         if not name:
-            self.fail(f"{value!r} is no tag; write NAME or NAME=VALUE", param, ctx)
+            self.fail(f"{value!r} is not a valid tag; write NAME or NAME=VALUE", param, ctx)
         return name, wanted if said else None

@@ -127,7 +127,7 @@ def _print(
         click.echo(told, err=True)
     if table.broken:
         listed = "\n".join(f"  {plain(str(broken))}" for broken in table.broken)
-        raise click.ClickException(f"these cannot be read; mend or remove them:\n{listed}")
+        raise click.ClickException(f"these can't be read; fix or remove them:\n{listed}")
 
 
 def _nothing(context: Context, table: JobTable, patterns: Sequence[str]) -> str:

@@ -107,7 +107,7 @@ def follow(
             pause(LAST_WORDS.total_seconds())
         reader.read(_glance(context, sources, job))
     except KeyboardInterrupt as interrupt:
-        _note(f"the job goes on; `spotwarden logs -f {job}` shows it again")
+        _note(f"the job keeps running; `spotwarden logs -f {job}` shows it again")
         return status_of(interrupt)
     _note(_farewell(glance))
     return status

@@ -40,8 +40,8 @@ NEXT: Mapping[Standing, str] = {
     Standing.STALLED: "`spotwarden logs {job} --tail 50` shows what it said last",
     Standing.ENDED: "`spotwarden download {job}` fetches its output",
     Standing.FAILED: "`spotwarden logs {job} --tail 50` shows why; `spotwarden restart {job}` tries it again",
-    Standing.STOPPED: "`spotwarden restart {job}` goes on where it stopped",
-    Standing.GAVE_UP: "`spotwarden restart {job}` goes on where it stopped",
+    Standing.STOPPED: "`spotwarden restart {job}` resumes it",
+    Standing.GAVE_UP: "`spotwarden restart {job}` resumes it",
     Standing.UNKNOWN: "no launch of it is on record; where a command was cut off, the same one again goes on",
 }
 

@@ -142,5 +142,5 @@ def _bad_project(project: str, *, line: int) -> ScriptRefused | None:
     if project.isdigit():
         return ScriptRefused(f"the project {project!r} is a number; write the id of the project", line=line)
     if not _PROJECT_ID.fullmatch(project):
-        return ScriptRefused(f"{project!r} is no id of a project", line=line)
+        return ScriptRefused(f"{project!r} is not a valid project ID", line=line)
     return None

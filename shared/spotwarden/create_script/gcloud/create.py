@@ -87,7 +87,7 @@ def _check_globals(args: Args, files: Mapping[str, bytes]) -> None:
 def _check_format(args: Args) -> None:
     wanted = args["format"]
     if wanted and (not _FORMAT.match(wanted) or wanted.count("(") != wanted.count(")")):
-        raise args.refusal("format", f"{wanted!r} is no format of gcloud")
+        raise args.refusal("format", f"{wanted!r} is not a gcloud format")
 
 
 def _check_file(args: Args, flag: str, files: Mapping[str, bytes]) -> None:

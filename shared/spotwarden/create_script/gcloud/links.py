@@ -105,7 +105,7 @@ class ResourceLinks:
     def _by_url(self, url: str, collection: str) -> ResourceLink:
         match = _URL.fullmatch(url)
         if not match:
-            raise ScriptRefused(f"{url!r} is no URL of the Compute Engine API")
+            raise ScriptRefused(f"{url!r} is not a Compute Engine URL")
         path, pattern, _ = _shape(collection)
         found = pattern.fullmatch(match["path"])
         if not found:
@@ -120,7 +120,7 @@ def path_of(url: str) -> str:
     """Give the path of a URL of the API from `projects/` on; raise `ScriptRefused` for any other URL."""
     match = _URL.fullmatch(url)
     if not match or not match["path"].startswith("projects/"):
-        raise ScriptRefused(f"{url!r} is no URL of a resource of the Compute Engine API")
+        raise ScriptRefused(f"{url!r} is not the URL of a Compute Engine resource")
     return unquote(match["path"])
 
 

@@ -97,7 +97,7 @@ def _put(found: dict[str, Any], path: list[str], value: Raw) -> None:
     for field in fields[:-1]:
         target = target.setdefault(field, {})
         if not isinstance(target, dict):
-            raise Misfit(f"{'/'.join(path)} goes through something that is no object")
+            raise Misfit(f"{'/'.join(path)} goes through something that is not an object")
     target[fields[-1]] = value
 
 
@@ -105,7 +105,7 @@ def _json(text: Raw) -> Raw:
     try:
         return json.loads(text)
     except (TypeError, ValueError, RecursionError) as error:
-        raise Misfit(f"is no JSON: {error}") from None
+        raise Misfit(f"is not valid JSON: {error}") from None
 
 
 def _has_null(entries: dict[str, Any]) -> bool:

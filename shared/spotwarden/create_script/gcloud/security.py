@@ -105,7 +105,7 @@ def _read_keys(content: str, *, rsa: bool) -> dict[str, dict[str, str]]:
     try:
         records = json.loads(content)
     except (ValueError, RecursionError) as error:
-        raise Misfit(f"the key file is no JSON: {error}") from None
+        raise Misfit(f"the key file is not valid JSON: {error}") from None
     if not isinstance(records, list):
         raise Misfit("the key file must hold a list")
     keys: dict[str, dict[str, str]] = {}
@@ -124,7 +124,7 @@ def _read_key(record: Raw, *, rsa: bool) -> tuple[str, dict[str, str]]:
         raise Misfit("uri, key and key-type must be texts")
     field, length = _KEY_TYPES.get(record["key-type"], ("", 0))
     if not field or (field == "rsaEncryptedKey" and not rsa):
-        raise Misfit(f"{record['key-type']!r} is no key type that this command knows")
+        raise Misfit(f"{record['key-type']!r} is not a key type that this command knows")
     _check_key(record["key"], length)
     return path_of(record["uri"]), {field: record["key"]}
 
@@ -135,4 +135,4 @@ def _check_key(key: str, length: int) -> None:
     try:
         base64.b64decode(key, validate=True)
     except (binascii.Error, ValueError):
-        raise Misfit("a key is no base64 text") from None
+        raise Misfit("a key is not valid base64") from None

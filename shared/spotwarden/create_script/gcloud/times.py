@@ -66,9 +66,7 @@ def _amounts(body: str, *, by_time: bool) -> Iterator[tuple[float, str]]:
         if not digits and not unit:
             return
         if not digits or not unit:
-            raise Misfit(
-                "is no duration; every number has a unit behind it and every unit a number before it"
-            )
+            raise Misfit("is not a valid duration; each number needs a unit, and each unit a number")
         if unit in _FRACTIONS:
             yield _number(digits) / _FRACTIONS[unit], "seconds"
             continue
@@ -128,11 +126,11 @@ def moment(value: Raw) -> str | None:
         return None
     match = _MOMENT.fullmatch(value)
     if not match:
-        raise Misfit(f"{value!r} is no full date and time; write it as 2031-03-01T18:00:00Z")
+        raise Misfit(f"{value!r} is not a full date and time; write it as 2031-03-01T18:00:00Z")
     try:
         return _rfc3339(match)
     except (ValueError, OverflowError) as error:
-        raise Misfit(f"{value!r} is no date and time: {error}") from None
+        raise Misfit(f"{value!r} is not a valid date and time: {error}") from None
 
 
 def _rfc3339(match: re.Match[str]) -> str:

@@ -129,7 +129,9 @@ def size(*, low: int = 0, high: int | None = None) -> Reader:
 def _bytes(value: str) -> int:
     match = _SIZE.match(value) if len(value) <= _LONGEST else None
     if not match:
-        raise Misfit(f"{value!r} is no size; write a number and a unit without a blank, such as 200GB")
+        raise Misfit(
+            f"{value!r} is not a valid size; write a number and a unit without a space, such as 200GB"
+        )
     amount, unit = Decimal(match["amount"]), match["unit"] or ""
     while amount % 1 and unit in _SMALLER_UNIT:
         amount, unit = amount * 1024, _SMALLER_UNIT[unit]
@@ -142,7 +144,7 @@ def _bytes(value: str) -> int:
 def _power(unit: str) -> int:
     prefix = unit.upper().removesuffix("B").removesuffix("I") if unit else "G"
     if prefix not in _POWERS or unit.upper() in {"I", "IB"}:
-        raise Misfit(f"{unit!r} is no unit; use KB, MB, GB, TB or PB")
+        raise Misfit(f"{unit!r} is not a valid unit; use KB, MB, GB, TB or PB")
     return _POWERS[prefix]
 
 

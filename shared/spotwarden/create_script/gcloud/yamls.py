@@ -64,7 +64,7 @@ def _loaded(content: str, loader: Raw) -> Raw:
         raise
     except (yaml.YAMLError, ValueError, RecursionError, OverflowError, TypeError) as error:
         # TypeError: a list or a dictionary as key.
-        raise Misfit("is no YAML: " + " ".join(str(error).split())) from None
+        raise Misfit("is not valid YAML: " + " ".join(str(error).split())) from None
     _check_size(found)
     return found
 

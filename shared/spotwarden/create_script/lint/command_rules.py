@@ -82,7 +82,7 @@ def strange_zone(facts: Facts) -> Iterator[LintFinding]:
         for request in launch.requests:
             found = _ZONE_OF_PATH.search(request.path)
             if found and not _ZONE.fullmatch(found.group(1)):
-                text = f"{found.group(1)!r} is no name of a zone; write --zone=us-central1-a"
+                text = f"{found.group(1)!r} is not a valid zone name; write --zone=us-central1-a"
                 yield LintFinding(launch.line_of("--zone"), "strange-zone", text)
 
 

@@ -76,7 +76,7 @@ def split_metadata(facts: Facts) -> Iterator[LintFinding]:
     for launch, key, _ in _metadata(facts):
         if not _KEY.fullmatch(key):
             text = (
-                f"{key[:40]!r} is no key of metadata: a comma cut a value in two; "
+                f"{key[:40]!r} is not a metadata key: a comma cut a value in two; "
                 "write --metadata=^;^key=value;key=value, or --metadata-from-file"
             )
             yield LintFinding(_line(launch), "split-metadata", text)

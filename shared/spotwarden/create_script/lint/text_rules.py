@@ -39,7 +39,10 @@ def windows_line_ends(facts: Facts) -> Iterator[LintFinding]:
 def byte_order_mark(facts: Facts) -> Iterator[LintFinding]:
     """A byte order mark in front of `#!`."""
     if facts.source.startswith("\ufeff"):
-        text = "the file begins with a byte order mark, so its first line is no comment to bash; remove it"
+        text = (
+            "the file begins with a byte order mark, so bash does not read its first line as a "
+            "comment; remove it"
+        )
         yield LintFinding(1, "byte-order-mark", text)
 
 

@@ -58,7 +58,7 @@ def move(request: Request, zone: str) -> Request | Immovable:
     Moving to where the request is already changes nothing, and there and back gives the same request.
 
     Raises:
-        ValueError: the request creates no instances, or `zone` is no name of a zone.
+        ValueError: the request creates no instances, or `zone` is not a valid zone name.
     """
     path = _PATH.fullmatch(request.path)
     if not path or not _ZONE.fullmatch(zone):

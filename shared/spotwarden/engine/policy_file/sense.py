@@ -101,7 +101,7 @@ def _notify(limits: NotifyLimits) -> Said:
         why = "clocks may be a minute apart and a message may take 20 s"
         yield Slip("lease", f"it is {written(limits.lease)}; it must be {least} at least, for {why}")
     if limits.report and not _URL.fullmatch(limits.report):
-        yield Slip("report", f"{limits.report!r} is no address of a page; write https://report.example.com/")
+        yield Slip("report", f"{limits.report!r} is not a valid URL; write https://report.example.com/")
     if limits.flood < 1:
         yield Slip("flood", f"it is {limits.flood}; it must be 1 at least")
 
@@ -110,14 +110,14 @@ def _timezone(name: str) -> Said:
     try:
         zone_of(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):
-        yield Slip("timezone", f"there is no time zone {name!r}; write one such as Europe/Berlin or UTC")
+        yield Slip("timezone", f"unknown time zone {name!r}; write one such as Europe/Berlin or UTC")
 
 
 def _calendar(calendar: Calendar) -> Said:
     yield from _timezone(calendar.timezone)
     for day in calendar.days:
         if day not in DAYS:
-            yield Slip("days", f"{day!r} is no day; {meant(day, DAYS)}")
+            yield Slip("days", f"{day!r} is not a day of the week; {meant(day, DAYS)}")
     if not calendar.days:
         yield Slip(
             "days",
@@ -138,7 +138,7 @@ def _exemption(exemption: Exemption) -> Said:
 
 def _named(team: Team) -> Said:
     if not team.owners:
-        yield Slip("owners", 'it names nobody; write a list such as ["*@vision.example.com"]')
+        yield Slip("owners", 'it is empty; write a list such as ["*@vision.example.com"]')
     yield from _patterns("owners", team.owners)
     if team.email and "@" not in team.email:
         yield Slip("email", f"{team.email!r} is no address")

@@ -63,7 +63,7 @@ def unknown(plain: Finding, why: str, evidence: dict[str, str] | None = None) ->
 
 def unread(plain: Finding, records: JobAttempts) -> Finding:
     """The same finding as one about a job whose records cannot be read; told where that will not pass."""
-    why = f"nobody can read the records of job {plain.subject.job}: {records.problem}"
+    why = f"we can't read the records of job {plain.subject.job}: {records.problem}"
     return unknown(replace(plain, exempt="" if records.lasting else why), why)
 
 
@@ -83,7 +83,7 @@ def misdated(machines: Sequence[Machine], brief: Brief) -> str:
     for machine in machines:
         began = up_since(machine)
         if began is NEVER:
-            return f"nobody knows since when {machine.name} runs"
+            return f"we don't know when {machine.name} started"
         if began > latest:
             return f"{machine.name} began at {began:%Y-%m-%d %H:%M} UTC, which is to come: a clock is wrong"
     return ""
@@ -101,7 +101,7 @@ def spare(
 def spared(rule: str, machines: Sequence[Machine], records: JobAttempts, brief: Brief) -> str:
     """Why nothing may be done to these VMs of one job, or of none; "" where it may."""
     if records.problem:
-        return f"nobody can read the records of its job: {records.problem}"
+        return f"we can't read the records of its job: {records.problem}"
     for machine in machines:
         why = exempt(
             brief.policy,

@@ -1,4 +1,4 @@
-"""What becomes of a case of which nobody knows, or of which nothing is wrong any more."""
+"""What becomes of a case of which nobody knows, or of which the problem is gone."""
 
 from msgspec.structs import replace
 
@@ -44,7 +44,7 @@ def without_finding(facts: CaseFacts, policy: Policy, tick: Tick) -> CaseStep | 
         return None
     case, generation = facts.filed.case, facts.filed.generation
     if not _was_acted_upon(facts, case):
-        return clear(facts, "nothing is wrong any more", policy, tick)
+        return clear(facts, "the problem is gone", policy, tick)
     notice = notices.acted(case, policy, tick)
     if notice.id not in case.told and notice.id not in facts.told:
         return Tell(reason=case.reason, notice=notice)

@@ -58,7 +58,7 @@ def warning(
     phrase = remedy_phrases(case.remedy, case)[0]
     at = moment(due)
     if not phrase:
-        then = "nothing will be done; you are only told"
+        then = "No action will be taken. This is for your information."
     elif hindered:
         then = f"it would {phrase} at {at}, and will not, for {hindered}"
     elif asks:
@@ -75,7 +75,7 @@ def warning(
         severity=Severity.URGENT if phrase and not hindered and finding.level > 1 else Severity.WARNING,
         what=f"{name_of(case)} {title_of(case.rule)}",
         why=finding.reason,
-        todo=_either(finding.todo, f"{keep} keeps it as it is" if phrase else ""),
+        todo=_either(finding.todo, f"{keep} leaves it alone" if phrase else ""),
         then=then,
         due=due if phrase and not hindered else None,
         grace=finding.limits.grace if phrase and not hindered else None,
@@ -94,10 +94,10 @@ def unknown(case: Case, finding: Finding, policy: Policy, tick: Tick) -> Notice:
         id=f"{_base(case)}/unknown",
         kind=f"{case.rule}_unknown",
         severity=Severity.INFO,
-        what=f"nobody can tell whether {name_of(case)} {title_of(case.rule)}",
+        what=f"we couldn't check whether {name_of(case)} {title_of(case.rule)}",
         why=finding.reason,
         todo=finding.todo,
-        then="nothing will be done: what is not known is never acted upon",
+        then="No action will be taken: Spotwarden never acts on what it can't verify.",
         evidence=finding.evidence,
     )
 
@@ -129,9 +129,9 @@ def cleared(case: Case, why: str, policy: Policy, tick: Tick) -> Notice:
         id=f"{_base(case)}/cleared-{len(case.warnings)}",
         kind=f"{case.rule}_cleared",
         severity=Severity.INFO,
-        what=f"the warning about {name_of(case)} no longer holds",
+        what=f"The warning about {name_of(case)} no longer applies",
         why=why,
-        then="nothing will be done",
+        then="No action will be taken.",
     )
 
 
@@ -152,7 +152,7 @@ def failing(
             f"{remediation.target}: {remediation.error or remediation.operation or 'no answer'}"
             for remediation in remediations
         ),
-        todo="see to it by hand; it still runs and costs, and it will be tried again",
+        todo="handle it by hand: it is still running and costs money. Spotwarden will try again.",
         evidence=case.evidence,
         owner=policy.governance.ops or case.subject.owner,
     )
@@ -168,11 +168,12 @@ def withheld(case: Case, why: str, policy: Policy, tick: Tick) -> Notice:
         id=f"{_base(case)}/withheld",
         kind=f"{case.rule}_failing",
         severity=Severity.URGENT,
-        what=f"{name_of(case)} should be stopped, and is not",
+        what=f"{name_of(case)} should be stopped, but wasn't",
         why=f"{case.reason}; {why}",
         todo=f"stop it by hand: `gcloud compute instances stop {first.name} --zone={first.zone}"
         " --discard-local-ssd=true`; it still runs and costs",
-        then="nothing is done, and you are not told again, until the policy allows it or the case is over",
+        then="No action is taken until the policy allows it or the case is closed. You won't be "
+        "notified again.",
         owner=policy.governance.ops or case.subject.owner,
     )
 
@@ -189,7 +190,7 @@ def waiting(cases: Collection[Case], budget: int, policy: Policy, tick: Tick) ->
         job="",
         at=tick.now,
         what=f"{vms} VMs wait: {tick.function} acts on {budget} in one sweep at most",
-        why="more is due than one sweep may act upon (governance.blast_count, blast_share, blast_least)",
+        why="more is due than one sweep may do (governance.blast_count, blast_share, blast_least)",
         todo="nothing, if all of them may go; if a rule or its facts are wrong, keep them"
         " (`spotwarden cases list`) or set the rule to observe in the policy",
         then="the next sweeps act on them, the most certain and most harmless first; you are not told again"
@@ -291,7 +292,7 @@ def _go_on(case: Case) -> str:
     first = ""
     if case.rule == "job_cap":
         first = "raise its limit first (`max_runtime` or `budget` in job.toml, within the policy's), then "
-    return f"to go on, {first}`spotwarden restart {case.subject.job}`"
+    return f"to continue, {first}run `spotwarden restart {case.subject.job}`"
 
 
 def _notice(case: Case, policy: Policy, tick: Tick, **said: object) -> Notice:

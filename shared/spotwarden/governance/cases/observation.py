@@ -38,7 +38,7 @@ def hindrance(finding: Finding, policy: Policy) -> str:
     if not enforced(finding, policy):
         return "this rule only observes"
     if not finding.subject.owner and not policy.governance.ops:
-        return "nobody would hear of it: it has no owner, and the policy names no governance.ops"
+        return "it has no owner, and the policy names no governance.ops to notify"
     return kept_data(finding, policy)
 
 

@@ -177,7 +177,8 @@ def _unknown(subject: Subject, word: JobWord, held: ComplianceLimits) -> Finding
         rule=RULE,
         subject=subject,
         reading=Reading.UNKNOWN,
-        reason="Nobody can tell whether it is what the policy allows: the record of its job cannot be read.",
+        reason="We couldn't check whether it is what the policy allows: the record of its job cannot "
+        "be read.",
         evidence={"problem": word.problem},
         limits=held,
     )

@@ -109,7 +109,7 @@ def _trouble(record: JobRecord, allowed: EarlyStopLimits) -> str:
     for node, beat in sorted(record.training.beats.items()):
         where = words.where(record, node, beat)
         if allowed.unreal and (name := _unreal(beat)):
-            return f"{name}{where} is {beat.metrics[name]}, which is no number to go on with"
+            return f"{name}{where} is {beat.metrics[name]}, which is not a usable number"
         if warm(beat.step, allowed) and (said := _beyond(beat, where, allowed)):
             return said
     return _no_better(record, allowed)

@@ -11,7 +11,7 @@ from spotwarden.model.values import written
 
 FIRST = timedelta(hours=2)
 """How long a job may take to measure for the first time what its early stop hangs on."""
-LOOK = "look at its log and its metrics; mend it, and start it again from a checkpoint that was good"
+LOOK = "check its log and metrics, fix the cause, and restart it from the last good checkpoint"
 HOW_TO_MEASURE = (
     "let the heartbeat say it: with the job kit `spotwarden run --metric 'loss=loss: ([^ ,]+)'`, or a line"
     ' such as {"step": 120, "loss": 0.7} in the file that SPOTWARDEN_PROGRESS names; a heartbeat of your own'

@@ -70,9 +70,9 @@ def unknown(machine: Machine, subject: Subject, limits: IdleLimits, *, gap: str,
     """The finding about a VM of whose GPUs nobody knows whether they work."""
     kind = f"{machine.gpus} x {machine.gpu or 'GPU'}"
     if gap:
-        reason = f"Nobody can tell whether the GPUs of {machine.name} work: {gap}."
+        reason = f"We couldn't check whether the GPUs of {machine.name} work: {gap}."
     else:
-        reason = f"Nobody can tell whether the GPUs of {machine.name} work: none of them reports."
+        reason = f"We couldn't check whether the GPUs of {machine.name} work: none of them reports metrics."
     todo = (
         f"See whether the agent runs: sudo systemctl status google-cloud-ops-agent. {AGENT}" if gap else AGENT
     )
@@ -120,6 +120,6 @@ def _evidence(machine: Machine, began: datetime, idle: timedelta, top: float) ->
 def _todo(machine: Machine, now: datetime) -> str:
     tomorrow = (now + timedelta(days=1)).date()
     return (
-        f"Let it work, or stop it. To keep it as it is for a day: gcloud compute instances add-labels "
+        f"Give it work, or stop it. To leave it alone for a day: gcloud compute instances add-labels "
         f"{machine.name} --zone={machine.zone} --labels={KEEP_LABEL}={tomorrow}"
     )

@@ -62,7 +62,7 @@ def _finding(
         return _doubt(leftover, record, allowed, contradicted)
     if not is_its_own(leftover, record):
         return _strange(leftover, record, allowed, brief, since)
-    what = "nothing is left of" if gone else "nothing uses it since the end of"
+    what = "the bucket has nothing left of" if gone else "nothing uses it since the end of"
     return Finding(
         rule=RULE,
         subject=_subject(leftover, record),
@@ -151,6 +151,6 @@ def _unseen(brief: Brief, seen: set[str], unlisted: tuple[str, ...]) -> Iterator
                 rule=RULE,
                 subject=case.subject,
                 reading=Reading.UNKNOWN,
-                reason=f"the list is incomplete: {', '.join(unlisted)}",
+                reason=f"the list of resources is incomplete: {', '.join(unlisted)}",
                 limits=limits(brief.policy, RULE, owner=case.subject.owner),
             )

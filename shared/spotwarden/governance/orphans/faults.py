@@ -14,7 +14,7 @@ from spotwarden.model.fleet import JOB_LABEL, Machine
 from spotwarden.model.policy import Policy
 from spotwarden.model.spans import moment
 
-DELETE_IT = "look why it has not deleted itself, and delete it"
+DELETE_IT = "find out why it didn't delete itself, then delete it"
 
 
 class OrphanFault(msgspec.Struct, frozen=True, kw_only=True):
@@ -48,7 +48,7 @@ def fault_of(
         return OrphanFault(
             reason=f"what is on record of the job {record.job} cannot be read: {record.problem}",
             reading=Reading.UNKNOWN,
-            todo="mend or remove what cannot be read",
+            todo="fix or remove what can't be read",
         )
     if not record.exists:
         return _gone(record, bare=bare, made=foreign or _is_made_by_us(machine, record))
@@ -75,9 +75,9 @@ def _is_made_by_us(machine: Machine, record: JobRecord) -> bool:
 def _gone(record: JobRecord, *, bare: bool, made: bool) -> OrphanFault:
     if bare:
         return OrphanFault(
-            reason="its label names a job, and the bucket holds no job at all: it may be the wrong bucket",
+            reason="its label names a job, but the bucket has no jobs at all: it may be the wrong bucket",
             reading=Reading.UNKNOWN,
-            todo="compare the function's bucket and prefix with those that the jobs write to",
+            todo="check that the function's bucket and prefix are those that the jobs write to",
         )
     if not made:
         return OrphanFault(
@@ -88,7 +88,7 @@ def _gone(record: JobRecord, *, bare: bool, made: bool) -> OrphanFault:
             ours=False,
         )
     return OrphanFault(
-        reason=f"nothing is left of the job {record.job} in the bucket, and its VM is still there",
+        reason=f"the bucket has nothing left of the job {record.job}, but its VM still exists",
         todo="delete it",
     )
 
@@ -112,7 +112,7 @@ def _over(machine: Machine, record: JobRecord, contradicted: str) -> OrphanFault
     began = begun(machine)
     if over is not None and began is not None and began > over:
         return OrphanFault(
-            reason=f"it began to run after its job {what}: somebody may be using it",
+            reason=f"it began to run after its job {what}; it may be in use",
             since=began,
             reading=Reading.UNKNOWN,
             todo="if it is a new run, remove the job's status-code; if it is not needed, delete it",
@@ -163,7 +163,7 @@ def _replaced(machine: Machine, record: JobRecord) -> OrphanFault | None:
     if machine.id in record.past or 0 < machine.attempt < record.attempt:
         if _started_again(machine, record):
             return OrphanFault(
-                reason=f"it was started again after attempt {record.attempt} began: somebody may be using it",
+                reason=f"it was started again after attempt {record.attempt} began; it may be in use",
                 since=begun(machine),
                 reading=Reading.UNKNOWN,
                 evidence=evidence,
@@ -189,7 +189,7 @@ def _lost_record(machine: Machine, record: JobRecord) -> OrphanFault:
     return OrphanFault(
         reason=f"its label says attempt {machine.attempt}, and the ledger ends with {record.attempt}",
         reading=Reading.UNKNOWN,
-        todo="look whether somebody has removed records below metadata/attempts/",
+        todo="check whether records under metadata/attempts/ were deleted",
         evidence={"running attempt": str(record.attempt), "its attempt": str(machine.attempt)},
     )
 
@@ -197,6 +197,7 @@ def _lost_record(machine: Machine, record: JobRecord) -> OrphanFault:
 def _unknown_to_its_job(record: JobRecord) -> OrphanFault:
     return OrphanFault(
         reason=f"its label names the job {record.job}, and its id is nowhere on the job's record",
-        todo=f"if it is the job's, write its id to {record.job}/metadata/NODE-instance-id; else delete it",
+        todo=f"if it belongs to the job, write its ID to {record.job}/metadata/NODE-instance-id; else "
+        "delete it",
         evidence={"running attempt": str(record.attempt or "")},
     )

@@ -12,7 +12,7 @@ from spotwarden.model.spans import moment, span
 
 LOOK = "look at the job's log; where it hangs, stop it and start it again from its last checkpoint"
 HOW_TO_BEAT = (
-    "write a heartbeat from the training loop: "
+    "write a heartbeat from your training loop: "
     "`date | gcloud storage cp - gs://BUCKET/JOB/metadata/heartbeat/$(hostname)`"
 )
 TOLD = (SignalSource.HEARTBEAT, SignalSource.REPORTED)
@@ -40,7 +40,7 @@ def reason(record: JobRecord, silent: timedelta) -> str:
 def busy(record: JobRecord) -> str:
     """Why a job at work is only told of; where nothing was measured, it may be at work."""
     measured = any(True for _ in signals(present(record), SignalKind.LOAD))
-    does = "its VMs are at work" if measured else "nobody has measured whether its VMs work"
+    does = "its VMs are busy" if measured else "we have no measurements of its VMs' load"
     how = "it has not told for as long that its steps stand still" if steps(record) else "it reports no steps"
     return f"nothing of the job {record.job} has moved, but {does}, and {how}"
 

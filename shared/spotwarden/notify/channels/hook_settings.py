@@ -34,7 +34,7 @@ def read_hooks(said: str) -> Mapping[str, Hook]:
     try:
         rows = typed.decode(said, dict[str, msgspec.Raw])
     except (msgspec.DecodeError, UnicodeEncodeError):
-        raise ChannelSettingsError(f"SPOTWARDEN_HOOKS is no JSON object of hooks; {RIGHT}") from None
+        raise ChannelSettingsError(f"SPOTWARDEN_HOOKS is not a JSON object of hooks; {RIGHT}") from None
     return {name: _hook(name, row) for name, row in rows.items()}
 
 

@@ -31,7 +31,7 @@ class SmtpMailer:
         if not isinstance(message, Mail):
             raise TypeError(f"no mail: {type(message).__name__}")
         if not is_address(message.to):
-            raise RejectedError("refused", f"{plain(message.to)!r} is no mail address")
+            raise RejectedError("refused", f"{plain(message.to)!r} is not a valid mail address")
         deadline = Deadline(self._timeouts.to_send)
         conversation = Conversation(self._smtp, lambda: self._tls, deadline)
         try:

@@ -70,7 +70,7 @@ def _refused(case: Case, said: AnswerRefused) -> AnswerVerdict:
 def _not_ops(case: Case) -> AnswerVerdict:
     return barred(
         f"{name_of(case)} is for ops to approve",
-        "The policy names somebody else, or nobody, as ops (governance.ops).",
+        "The policy names someone else, or no one, as ops (governance.ops).",
         code=FORBIDDEN,
         instead="Whoever may write cases can approve it by command:",
         command=f"spotwarden cases approve {case.rule} {case.key}",

@@ -80,7 +80,7 @@ def _given(case: Case, offer: Offer) -> str:
     if offer.way is Way.EXTEND:
         return _done(Extend(by=offer.to, hours=offer.hours), case)
     if case.keep_until is None or case.kept_by != offer.to:
-        return f"{offer.to} has answered, and somebody else has since"
+        return f"{offer.to} has answered, and someone else answered since"
     return _done(Keep(by=offer.to, until=case.keep_until), case)
 
 

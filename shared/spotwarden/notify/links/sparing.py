@@ -37,5 +37,7 @@ def raised(facts: JobFacts, more: timedelta, policy: Policy) -> timedelta | Answ
         room = written(cap.max_runtime - own)
         return AnswerRefused(why=f"it may have {written(own)}, and the policy's limit leaves {room} more")
     if wanted > LONGEST:
-        return AnswerRefused(why=f"{written(wanted)} is no limit; it must be {written(LONGEST)} or less")
+        return AnswerRefused(
+            why=f"{written(wanted)} is not a valid limit; it must be {written(LONGEST)} or less"
+        )
     return wanted

@@ -252,4 +252,4 @@ class RecipientDelivery:
 def _why(some: Sequence[Waiting], *, again: bool) -> str:
     first = some[0].pending.notice.what[:200]
     more = f", and {len(some) - 1} more" if len(some) > 1 else ""
-    return f"{first}{more}" + (" (once more: nobody knows whether it arrived)" if again else "")
+    return f"{first}{more}" + (" (sent again: we couldn't confirm delivery)" if again else "")

@@ -50,7 +50,7 @@ def _address(context: SweepContext, notice: Notice, to: Addressed) -> Swept:
         pendings = tuple(pending for pending in pendings if _wants_report(context, pending.recipient))
     elif not pendings:
         nobody = Pending(notice=notice, recipient=Recipient(channel=Channel.EMAIL, address=""), since=now)
-        reason = f"there is nobody to tell: {to.because}"
+        reason = f"there is no one to notify: {to.because}"
         _set_aside(context, Undelivered(pending=nobody, at=now, reason=reason), NOBODY)
     records = OutboxRecords(context.cloud.store, context.settings.layout)
     return swept((), each(pendings, records.put).failures)
@@ -71,7 +71,7 @@ def _set_aside(context: SweepContext, record: Undelivered, person: str) -> None:
         log(
             context.tick,
             "ERROR",
-            f"told to nobody: {notice.what[:200]}: {record.reason[:500]}",
+            f"not delivered to anyone: {notice.what[:200]}: {record.reason[:500]}",
             job=notice.job,
         )
 

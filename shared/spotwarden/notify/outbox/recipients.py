@@ -31,7 +31,7 @@ def addressed(notice: Notice, file: JobFile, policy: Policy) -> Addressed:
     if notice.kind == WEEKLY and owner:
         return _to(reachable(owner, policy), (), policy)
     if notice.kind.endswith(_FOR_OPS):
-        return _to_ops(policy, "", "only ops can see to it")
+        return _to_ops(policy, "", "only ops can fix it")
     if not (owner or notice.job):
         return _to_ops(policy, "", "")
     owner = owner or file.owner
@@ -70,10 +70,11 @@ def unreachable(hook: str, reason: str, policy: Policy, now: datetime) -> Notice
         severity=Severity.WARNING,
         job="",
         at=now,
-        what=f"notices cannot be posted to the web hook {hook}",
+        what=f"Couldn't post notifications to the webhook {hook}",
         why=reason,
-        todo="mend its URL in SPOTWARDEN_HOOKS, or drop it from the policy; then `spotwarden notices retry`",
-        then="their owners still get them by mail; what the hook has missed is kept",
+        todo="fix its URL in SPOTWARDEN_HOOKS, or remove it from the policy; then run `spotwarden "
+        "notices retry`",
+        then="Owners still get them by email. What the hook missed is kept.",
         owner=policy.governance.ops,
     )
 
@@ -92,7 +93,7 @@ def _to_ops(policy: Policy, stands_in: str, because: str) -> Addressed:
     found = _to(address(policy.governance.ops), (policy.notify.ops_hook,), policy)
     if found.recipients:
         return Addressed(recipients=found.recipients, stands_in=stands_in, because=because)
-    nobody = "the policy names nobody to tell instead: neither governance.ops nor notify.ops_hook can be used"
+    nobody = "the policy names no fallback: neither governance.ops nor notify.ops_hook is usable"
     return Addressed(because=f"{because}; {nobody}" if because else nobody)
 
 

@@ -18,7 +18,7 @@ from spotwarden.notify.outbox.model import Next, Waiting
 
 MOST_TRIES = 2
 """How often a message may have reached its recipient at most."""
-UNKNOWN_TWICE = "nobody knows whether it arrived, two times over; it is not sent a third time"
+UNKNOWN_TWICE = "delivery couldn't be confirmed twice; it is not sent a third time"
 
 
 def batch(some: Sequence[Waiting], domain: str, now: datetime) -> Batch:

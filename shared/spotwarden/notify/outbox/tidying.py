@@ -75,7 +75,7 @@ def unreadable(data: bytes, problem: str, now: datetime) -> Undelivered:
         severity=Severity.WARNING,
         job="",
         at=now,
-        what="a message on the topic of notices is no notice",
+        what="Received an invalid notification",
         why=problem,
         evidence={"data": text + more},
     )
@@ -115,9 +115,9 @@ def _moment(at: datetime) -> datetime:
     try:
         moment = at.astimezone(UTC) if at.tzinfo else at.replace(tzinfo=UTC)
     except OverflowError as problem:
-        raise UnreadableError(f"{at.isoformat()} is no moment: {problem}") from problem
+        raise UnreadableError(f"{at.isoformat()} is not a valid time: {problem}") from problem
     if moment.year not in YEARS:
-        raise UnreadableError(f"{at.isoformat()} is no moment that anybody can mean")
+        raise UnreadableError(f"{at.isoformat()} is not a plausible time")
     return moment
 
 

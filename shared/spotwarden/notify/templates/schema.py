@@ -19,7 +19,7 @@ _FIELDS = {
     "what": "What happened, in one sentence for a person.",
     "why": "The reason, in one sentence or several.",
     "todo": "What the reader can do; commands stand between backticks.",
-    "then": "What will happen if nobody does anything.",
+    "then": "What will happen if no one does anything.",
     "due": "When that will happen at the earliest; null where nothing will be done.",
     "grace": "How long after its arrival that will happen at the earliest; null for none.",
     "latest": "When it may happen whether this notice arrives or not; null where no earlier one lets it.",

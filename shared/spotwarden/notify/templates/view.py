@@ -23,8 +23,8 @@ KEEP, EXTEND = timedelta(hours=8), timedelta(hours=4)
 MOST_SHORT = 12
 """Lines of a post for what has no room; a post that warns has 15 notices at most, and room for three."""
 AGAIN = (
-    "This may be a second copy of a message that you have: nobody could tell whether the first one arrived, "
-    "so it is sent once more. An answer to either counts one time, and of two moments the later one holds."
+    "You may already have this message. Delivery of the first copy couldn't be confirmed, "
+    "so it was sent again. Answering either copy counts once; if their times differ, the later one applies."
 )
 
 

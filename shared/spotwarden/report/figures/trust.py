@@ -104,7 +104,7 @@ def _fate(bar: Bar) -> str:
     if bar.fate is BarEnd.UP or bar.end is None:
         return f"{vm} is up, as far as anybody knows."
     if bar.fate is BarEnd.UNKNOWN:
-        return f"{vm} was last seen at {moment(bar.end)}; nobody knows what became of it."
+        return f"{vm} was last seen at {moment(bar.end)}; its fate is unknown."
     done = f"Spotwarden did not remove {vm}. At {moment(bar.end)}"
     said = {
         BarEnd.PREEMPTED: "Compute Engine took it: a preemption of a spot VM",

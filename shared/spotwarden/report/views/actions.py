@@ -6,9 +6,9 @@ from spotwarden.report.model.trust import AuditedAction
 
 _OUTCOMES = {
     "Done": "done",
-    "Lost": "not done: somebody else was first",
+    "Lost": "not done: someone else was first",
     "Rejected": "refused by Google Cloud",
-    "Unanswered": "no answer: nobody knows whether it was done",
+    "Unanswered": "no answer: we can't tell whether it was done",
     "Observed": "not done: the mode is observe",
 }
 _BOUND = re.compile(r"(?<=[a-z])(?=[A-Z])")

@@ -68,7 +68,9 @@ def _count(shell: Shell, text: str | None) -> int:
     if text is None:
         return 0
     if not (text.isascii() and text.isdigit()):
-        raise ScriptRefused(f"{text[:40]!r} is no number of lines or characters to read", line=shell.line)
+        raise ScriptRefused(
+            f"{text[:40]!r} is not a valid number of lines or characters to read", line=shell.line
+        )
     return int(text[:9])
 
 

@@ -94,7 +94,7 @@ def _length(cursor: Cursor, *, quoted: bool, line: int) -> Parameter:
 def _name(cursor: Cursor) -> str:
     name = cursor.match(_BRACED_NAME)
     if name is None:
-        raise cursor.refused("there is no name of a variable behind `${`")
+        raise cursor.refused("there is not a valid variable name behind `${`")
     return name
 
 

@@ -38,7 +38,7 @@ ANSWERED: Mapping[Way, str] = {
 _UNFIT: Mapping[Unfit, tuple[int, str, str]] = {
     Unfit.BROKEN: (
         400,
-        "This link is not whole",
+        "This link is incomplete",
         "Something of it is missing or was changed on the way, perhaps where a mail program broke the line.",
     ),
     Unfit.FOREIGN: (
@@ -65,7 +65,7 @@ _TROUBLE: Mapping[AnswerTrouble, tuple[int, str, str]] = {
     AnswerTrouble.BROKEN: (
         500,
         "Something in the bucket is broken",
-        "Nothing was changed. Somebody who runs Spotwarden has to mend or remove this object:",
+        "Nothing was changed. An operator has to fix or remove this object:",
     ),
     AnswerTrouble.POLICY: (
         500,
