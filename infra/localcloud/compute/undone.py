@@ -20,6 +20,8 @@ UNDONE: Mapping[str, Sequence[str]] = {
     "Instance": ("sourceMachineImageEncryptionKey",),
     # It would wait for capacity in place of a stock-out.
     "InstanceParams": ("requestValidForDuration",),
+    # A machine image has all disks of its VM.
+    "MachineImageParams": ("excludedDisks", "includedDisks"),
     # Both change how a VM ends, which is what the local cloud is there for.
     "Scheduling": ("skipGuestOsShutdown",),
     "SchedulingGracefulShutdown": ("enabled",),

@@ -7,6 +7,7 @@ methods of the same path.
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from starlette.convertors import StringConvertor, register_url_convertor
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
@@ -24,6 +25,15 @@ OLDER = (
 )
 """Other versions of these APIs and of Monitoring, of which no more is done than what stands before them."""
 _EVERY = ["GET", "POST", "PUT", "PATCH", "DELETE"]
+
+
+class _Name(StringConvertor):
+    """A name, and not a name with a method behind a colon."""
+
+    regex = "[^/:]+"
+
+
+register_url_convertor("id", _Name())
 
 
 class DeployedService:
@@ -44,7 +54,7 @@ class DeployedService:
             Route("/cloudfunctions/v1/projects/{project}/locations/{location}/functions", self._none),
             Route("/cloudfunctions/v2/projects/{project}/locations", self._locations),
             Route(f"/cloudfunctions{place}/functions", self._functions),
-            Route(f"/cloudfunctions{place}/functions/{{function}}", self._function),
+            Route(f"/cloudfunctions{place}/functions/{{function:id}}", self._function),
             Route("/run/v1/projects/{project}/locations/{location}/services", self._services),
         ]
 

@@ -17,6 +17,8 @@ from tests.localcloud.conformance.write_methods import document, is_done, method
 SOURCES = Path(__file__).parents[3] / "infra" / "localcloud"
 INSERTED = ("Instance", *(resource_type.message for resource_type in RESOURCE_TYPES))
 """The bodies of inserts: what they say can be read again."""
+READ_WHOLE = frozenset({"InstanceGroupManager"})
+"""Bodies of which the local cloud keeps nothing that it does not do: it refuses the rest by itself."""
 
 
 class BodyField(NamedTuple):
@@ -101,8 +103,9 @@ def kept() -> Sequence[BodyField]:
     """Those that are only kept. What is below a refused one is refused with it."""
     return [
         field
-        for message in sorted(ways())
+        for message, (root, _) in sorted(ways().items())
         for field, _ in members(message)
+        if root not in READ_WHOLE
         if not (is_refused(field) or field.name in _words())
     ]
 

@@ -19,6 +19,10 @@ SUBNETWORK = {"network": "global/networks/default", "ipCidrRange": "10.9.0.0/24"
 INSERTS: Mapping[str, tuple[str, dict[str, Any]]] = {
     "Address": (f"regions/{REGION}/addresses", {}),
     "Disk": (f"zones/{ZONE}/disks", {}),
+    "Firewall": (
+        "global/firewalls",
+        {"network": "global/networks/default", "allowed": [{"IPProtocol": "tcp"}]},
+    ),
     "Image": ("global/images", {}),
     "Instance": (f"zones/{ZONE}/instances", request()),
     "InstanceTemplate": ("global/instanceTemplates", {"properties": {"machineType": "e2-medium"}}),

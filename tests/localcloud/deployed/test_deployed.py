@@ -167,13 +167,18 @@ def test_a_local_cloud_without_functions_has_none(tmp_path: Path):
             LocalCloud(Options(project=PROJECT, state=tmp_path, machines=False)) as cloud,
             httpx.AsyncClient(base_url=cloud.endpoints.http, trust_env=False, timeout=60) as client,
         ):
-            paths = (f"cloudfunctions/v2/{PLACE}/functions", f"secretmanager/v1/projects/{PROJECT}/secrets")
+            paths = (
+                f"cloudfunctions/v2/{PLACE}/functions",
+                f"secretmanager/v1/projects/{PROJECT}/secrets",
+                f"cloudfunctions/v2/{PLACE}/functions/x:getIamPolicy",
+            )
             return [await client.get(path) for path in paths]
 
-    functions, secrets = asyncio.run(scene())
+    functions, secrets, policy = asyncio.run(scene())
     assert functions.json() == {}
     assert secrets.status_code == 501
     assert "does not do secretmanager.projects.secrets.list." in secrets.text
+    assert "does not do cloudfunctions.projects.locations.functions.getIamPolicy." in policy.text
 
 
 def test_a_local_cloud_shows_the_functions_whose_processes_it_keeps(tmp_path: Path):

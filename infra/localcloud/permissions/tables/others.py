@@ -48,7 +48,7 @@ OTHERS = {
         GET /v2/projects/{project}/locations                       cloudfunctions.locations.list
         GET /v1/projects/{project}/locations/{location}/functions  cloudfunctions.functions.list
         GET /v2/projects/{project}/locations/{location}/functions  cloudfunctions.functions.list
-        GET /v2/projects/{project}/locations/{location}/functions/{function}  cloudfunctions.functions.get
+        GET /v2/projects/{project}/locations/{location}/functions/{function:id}  cloudfunctions.functions.get
         """,
         prefix="/cloudfunctions",
     ),
