@@ -153,3 +153,24 @@ def test_what_cannot_be_custom_metadata_is_in_the_heartbeat_alone(shell, checkpo
     assert beat["checkpoint"]
     fits = len(said.splitlines()[1]) <= limit and said.isascii()
     assert (shell.folder / "beside").exists() is fits
+
+
+@pytest.mark.parametrize("refused", ["heartbeat", "metrics", "logs", "nothing"])
+def test_the_last_of_a_program_is_sent_again_where_an_object_was_written_a_second_ago(shell, refused):
+    """There is no next look that would send it; what was taken is sent once."""
+    said = shell.run(
+        f"""{BEATING}
+        put() {{
+          echo "${{2#job/metadata/}}"
+          [ -e once ] || [[ $2 != *{refused}/* ]] || {{ touch once; return 1; }}
+        }}
+        sleep() {{ echo "waits $1 s"; }}
+        echo '{{"step": 120}}' >progress; echo done >log
+        tell_end ',"exit":0'
+        """
+    ).splitlines()
+    sent = [line.partition("/")[0] for line in said if not line.startswith("waits")]
+    assert sent.count(refused) == (2 if refused != "nothing" else 0)
+    assert {*sent} == {"heartbeat", "metrics", "logs"}
+    assert len(sent) == (4 if refused != "nothing" else 3)
+    assert said.count("waits 2 s") == (1 if refused != "nothing" else 0)

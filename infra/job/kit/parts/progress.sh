@@ -214,15 +214,21 @@ keep_figures() {
   if [ "$(stat -c %s "$CURVE")" -gt "$METRICS_AT_MOST" ]; then
     sed -n 'p;n' "$CURVE" >"$CURVE.thin" && mv -f "$CURVE.thin" "$CURVE"
   fi
-  put "$CURVE" "$HERE/metadata/metrics/$NODE/$ATTEMPT.jsonl" "" 60
+  put_figures
 }
 
-# The last that is told of a program that has ended: how, its figures, its log.
+put_figures() { put "$CURVE" "$HERE/metadata/metrics/$NODE/$ATTEMPT.jsonl" "" 60; }
+
+# The last that is told of a program that has ended: how, its figures, its log. Each is sent twice where it must be: an
+# object takes one write a second, and there is no next look.
 tell_end() {
-  beat "$1"
-  keep_figures
+  beat "$1" || { sleep 2 && beat "$1"; }
+  keep_figures || { sleep 2 && put_figures; }
   upload_log
+  log_is_sent || { sleep 2 && upload_log; }
 }
+
+log_is_sent() { [ ! -e "$LOG" ] || [ "$(stat -Lc %s "$LOG")" = "${OLD_LOG_SIZE:-0}" ]; }
 
 # upload_log [SECONDS]: the log, its newest part where it is long. What stands on the disk is cut as well before it fills it.
 upload_log() {
