@@ -79,7 +79,7 @@ def google_apis(target: str, folder: Path) -> Iterator[GoogleApis]:
     authority.issue_cert("*.googleapis.com").configure_cert(context)
     server = _Server(target, context)
     server.apis = GoogleApis(url=f"http://127.0.0.1:{server.server_port}", authority=certificate)
-    thread = threading.Thread(target=server.serve_forever)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:
         yield server.apis

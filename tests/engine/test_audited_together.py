@@ -66,7 +66,10 @@ def test_several_threads_lose_and_double_nothing(world, executor):
     """Each entry stands in one object, whichever thread fills it."""
     with executor.together() as apply:
         begins = [range(start, start + 40) for start in range(0, 320, 40)]
-        threads = [threading.Thread(target=lambda of=of: [apply(action(n)) for n in of]) for of in begins]
+        threads = [
+            threading.Thread(target=lambda of=of: [apply(action(n)) for n in of], daemon=True)
+            for of in begins
+        ]
         for thread in threads:
             thread.start()
         for thread in threads:

@@ -6,6 +6,7 @@ and the colleague call the API by hand, and a command of ours is the developer w
 
 import os
 import subprocess
+import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
@@ -20,6 +21,8 @@ from tests.e2e.chaos.cast import RUNNING, TERMINATED, ZONES, Job, Kind
 from tests.e2e.chaos.cloud import BASE, SPOTWARDEN, Cloud
 
 OWNER, COLLEAGUE = "owner@example.com", "colleague@example.com"
+LAG, LOOKS = 3, 12
+"""For so many seconds, and so often, the record is asked what a colleague has made."""
 AT_ONCE = 4
 """Commands that run at the same time: each is a Python of its own."""
 
@@ -170,12 +173,20 @@ class People:
             "networkInterfaces": [{"network": "global/networks/default"}],
         }
         self._cloud.call_as(COLLEAGUE, "POST", f"{BASE}/zones/{zone}/instances", body)
-        # An answer that was lost is no refusal: who made what stands in the record.
-        theirs = {one["targetId"] for one in self._cloud.operations() if one["user"] == COLLEAGUE}
-        made = bool(theirs - self.namesakes)
-        self.namesakes |= theirs
+        made = self._learn_namesakes()
         self.did["namesakes of a colleague"] += made
         return made
+
+    def _learn_namesakes(self) -> bool:
+        """Whether there is a new one. An answer that was lost is no refusal, and the record lags a second."""
+        before = self.namesakes
+        for _ in range(LOOKS):
+            theirs = {made["targetId"] for made in self._cloud.operations() if made["user"] == COLLEAGUE}
+            self.namesakes = before | theirs
+            if theirs - before:
+                return True
+            time.sleep(LAG / LOOKS)
+        return False
 
     # --- by our commands ---
 
