@@ -5,7 +5,7 @@ import pytest
 from msgspec.structs import replace
 
 from spotwarden.engine.cache import GenerationCache
-from spotwarden.layout import CreateScript, JobFileName, OpenJob, StatusCode
+from spotwarden.layout import AttemptRecord, CreateScript, JobFileName, OpenJob, StatusCode
 from spotwarden.model.attempt import AttemptState
 from spotwarden.model.instance import Status
 from spotwarden.model.notice import Notice, Severity, Way
@@ -144,6 +144,24 @@ def test_a_job_is_started_once_however_often_one_clicks(stopped):
     web.world.settle(4)
     assert "nothing was done again" in web.click(token).text
     assert len(web.world.attempts()) == 2
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_an_attempt_whose_vm_was_made_and_is_gone_is_not_said_to_be_on_its_way(stopped, there):
+    """Its owner deleted it before its ids were written down; recovery is about to see that."""
+    web = stopped()
+    web.click(web.token(Way.RESTART))
+    web.world.settle(4)
+    newest = web.world.records()[-1]
+    tried = replace(newest.tries[-1], operation="operation-1", error="")
+    placing = replace(newest, state=AttemptState.PLACING, tries=(tried,), instances={})
+    record = AttemptRecord(job=newest.job, attempt=newest.number)
+    web.world.store(record, msgspec.json.encode(placing))
+    for instance_id in () if there else running(web).values():
+        web.world.cloud.compute.vms.remove(instance_id)
+    answer = web.click(web.token(web.offer(Way.RESTART, to="ops@x.org")))
+    wanted = "is on its way already" if there else "recovery is still looking into that"
+    assert wanted in answer.text
 
 
 def test_a_job_that_ended_is_started_again_though_its_status_stands(stopped):
