@@ -19,7 +19,8 @@ from spotwarden.ports import Topic
 
 HEAD = ("WHAT", "STATE", "WHY", "WHAT TO DO")
 REGION = "us-central1"
-MINUTE = timedelta(seconds=60)
+WAIT = timedelta(seconds=90)
+"""A marker that comes while recovery looks at everything waits for the tick of the next minute."""
 
 
 @click.command()
@@ -30,7 +31,7 @@ MINUTE = timedelta(seconds=60)
 )
 @click.option("--build", type=click.Path(path_type=Path), help="The staged archives that should be deployed.")
 @click.option("--manifest", type=click.Path(path_type=Path), default=MANIFEST, help="infra/functions.yaml.")
-@click.option("--within", type=SpanParam(), default=MINUTE, metavar="SPAN", help="How long to wait; 60s.")
+@click.option("--within", type=SpanParam(), default=WAIT, metavar="SPAN", help="How long to wait; 90s.")
 @click.option("--look-only", is_flag=True, help="Try nothing: no tick, no marker, no mail.")
 def doctor(
     *,
