@@ -52,7 +52,7 @@ async def read_json(request: Request) -> dict[str, Any]:
     """Read the JSON object of a request body; an empty body, or `null` as Go's clients send it, is `{}`.
 
     Raises:
-        ApiError: 400 `parseError` when the body is not valid JSON object.
+        ApiError: 400 `parseError` when the body is not a JSON object.
     """
     raw = await request.body()
     if not raw.strip():

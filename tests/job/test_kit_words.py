@@ -23,7 +23,7 @@ NUMBERS = {
 
 
 def test_numbers_become_what_json_has_for_them(shell):
-    """However a program spells them; there is not valid JSON for not a number and the infinities but text."""
+    """However a program spells them; JSON has nothing but text for not a number and the infinities."""
     made = shell.run('for one; do measured "$one" && echo "$REPLY"; done', *NUMBERS)
     assert [json.loads(line) for line in made.splitlines()] == list(NUMBERS.values())
 

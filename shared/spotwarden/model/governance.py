@@ -76,7 +76,7 @@ class OrphanLimits(Limits, frozen=True, kw_only=True):
     """
 
     RULE = "orphan"
-    TITLE = "is still running after its job ended"
+    TITLE = "is no longer needed by its job"
     WORKS = "it was a job's again"
     LENIENT = {**Limits.LENIENT, "after": Lenient.HIGHER, "foreign": Lenient.FIXED}
 

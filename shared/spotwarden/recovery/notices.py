@@ -86,7 +86,7 @@ def forbidden(facts: JobFacts, attempt: Attempt, policy: Policy, tick: Tick) -> 
 
 
 def closed(facts: JobFacts, blank: Attempt, why: str, state: AttemptState, tick: Tick) -> Notice:
-    """Say that a job is over and won't be restarted."""
+    """Say that a job is over and will not be restarted."""
     number = facts.newest.number if facts.newest else 1
     return Notice(
         id=f"closed/{facts.job}/{number}",

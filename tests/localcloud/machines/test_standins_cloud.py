@@ -79,7 +79,7 @@ def test_config_and_identity_are_the_machines(shell):
 
 
 def test_a_message_and_a_log_entry_leave_the_machine(shell):
-    """A topic that does not exist and a message that is not valid JSON object are errors."""
+    """A topic that does not exist and a message that is not a JSON object are errors."""
     said = shell("""
         curl -s -X PUT "$SPOTWARDEN_LOCAL_URL/v1/projects/demo/topics/news" > /dev/null
         gcloud pubsub topics publish news --message=end --attribute=job=test --format='value(messageIds)' |

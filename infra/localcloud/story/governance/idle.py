@@ -59,7 +59,7 @@ async def kept(ward: Ward, journey: GovernanceJourney) -> None:
 async def dark(ward: Ward, journey: GovernanceJourney) -> None:
     """No metric of its GPU has ever come: that is told, and is no reason to do anything."""
     await journey.until(50)
-    unseen = f"we couldn't check whether {ward.name} has idle GPUs"
+    unseen = f"We couldn't check whether {ward.name} has idle GPUs"
     await ward.noted(unseen)
     await journey.until(THIRD)
     mail = await ward.mailed(unseen)

@@ -10,7 +10,7 @@ async def stay(ward: Ward, journey: GovernanceJourney) -> None:
     await journey.until(25)
     await ward.runs()
     await journey.until(50)
-    await ward.told(f"{ward.name} is still running after its job ended")
+    await ward.told(f"{ward.name} is no longer needed by its job")
     await ward.runs()
     await journey.until(75)
     await ward.gone()

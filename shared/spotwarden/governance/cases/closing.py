@@ -1,4 +1,4 @@
-"""What becomes of a case of which nobody knows, or of which the problem is gone."""
+"""What becomes of a case that cannot be judged, or whose problem is gone."""
 
 from msgspec.structs import replace
 

@@ -94,7 +94,7 @@ def unknown(case: Case, finding: Finding, policy: Policy, tick: Tick) -> Notice:
         id=f"{_base(case)}/unknown",
         kind=f"{case.rule}_unknown",
         severity=Severity.INFO,
-        what=f"we couldn't check whether {name_of(case)} {title_of(case.rule)}",
+        what=f"We couldn't check whether {name_of(case)} {title_of(case.rule)}",
         why=finding.reason,
         todo=finding.todo,
         then="No action will be taken: Spotwarden never acts on what it can't verify.",
