@@ -109,3 +109,12 @@ def test_a_deleted_object_is_gone(kept):
     assert kept.delete(NAME, generation=generation)
     assert kept.read(NAME) is None
     assert (kept.entries(""), kept.folders("")) == ([], [])
+
+
+def test_what_is_kept_twice_weighs_once():
+    """A marker that is read in each sweep does not drive out the rest."""
+    cache = BytesCache(in_all=10)
+    cache.keep("a", 1, b"4444")
+    for _ in range(3):
+        cache.keep("b", 1, b"4444")
+    assert cache.get("a", 1) == b"4444"

@@ -20,7 +20,7 @@ class BytesCache(GenerationCache[bytes]):
 
     def keep(self, name: str, generation: int, value: bytes) -> bytes:
         """Remember it, if it is small; gives it back."""
-        if len(value) > SMALL:
+        if len(value) > SMALL or self.get(name, generation) is not None:
             return value
         if self._held + len(value) > self._in_all:
             self.clear()

@@ -51,10 +51,12 @@ def of_job(job: str, machines: Sequence[Machine], facts: CapFacts, brief: Brief)
     found = judged(plain, measures(account), account.limits.warn, brief, f"job {job}")
     if records.ended and not (found and found.ripe):
         return None
-    return spare(found and _honest(_of_this_run(found, machines, brief), brief), machines, records, brief)
+    return spare(
+        found and _without_extending(_of_this_run(found, machines, brief), brief), machines, records, brief
+    )
 
 
-def _honest(found: Finding, brief: Brief) -> Finding:
+def _without_extending(found: Finding, brief: Brief) -> Finding:
     """The finding without the advice to extend, where Compute Engine ends a VM before that would help."""
     ends = fixed_end(found.subject.targets, found.due, brief.policy.notify.extend)
     if ends is None:
