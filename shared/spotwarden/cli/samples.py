@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from spotwarden.cli import sample_week
 from spotwarden.governance import silence
 from spotwarden.governance.cases import notices as case_notices
+from spotwarden.governance.cases import ops_notices
 from spotwarden.model.attempt import Attempt, AttemptState, Removal, Try
 from spotwarden.model.case import Case, CaseState, Remediation, Warned
 from spotwarden.model.facts import JobFacts, NodeFacts
@@ -157,12 +158,12 @@ def _of_cases(tick: Tick) -> Iterator[Notice]:
         yield case_notices.acted(case, policy, tick)
         yield case_notices.cleared(case, "it works again", policy, tick)
         if rule == "early_stop":
-            yield case_notices.withheld(case, "the policy keeps the data on local SSDs", policy, tick)
+            yield ops_notices.withheld(case, "the policy keeps the data on local SSDs", policy, tick)
         else:
-            yield case_notices.failing(case, [remediation], 3, policy, tick)
+            yield ops_notices.failing(case, [remediation], 3, policy, tick)
         if rule == "idle":
-            yield case_notices.waiting([case] * 40, 10, policy, tick)
-            yield case_notices.approval(case, 10, policy, tick)
+            yield ops_notices.waiting([case] * 40, 10, policy, tick)
+            yield ops_notices.approval(case, 10, policy, tick)
 
 
 def _of_posts(tick: Tick) -> Iterator[Notice]:

@@ -18,7 +18,7 @@ from spotwarden.engine.fan_out import Each, Swept, each, swept
 from spotwarden.engine.log import log
 from spotwarden.engine.metrics import sweep_metrics
 from spotwarden.engine.turn import TakenTurn, end_turn, read_turn, take_turn
-from spotwarden.governance.cases import blast, notices
+from spotwarden.governance.cases import blast, ops_notices
 from spotwarden.governance.cases.approval import is_approved, is_asked
 from spotwarden.governance.cases.blast import Portion, portion
 from spotwarden.governance.cases.deliveries import with_deliveries
@@ -212,7 +212,7 @@ def _act(context: SweepContext, rules: SweptRules[Facts], found: Portion, steady
     for case in too_much:
         name = f"{case.rule} {case.key}"
         about = f"{name}: its remedy is for more than {found.budget} VMs and waits for an approval"
-        log(context.tick, "WARNING", about, kind=notices.ASKS)
+        log(context.tick, "WARNING", about, kind=ops_notices.ASKS)
     asked = _escalate(context, too_much)
     every = (remediated, told, asked)
     failures = [failure for moved in every for failure in moved.failures]

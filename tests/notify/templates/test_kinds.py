@@ -23,6 +23,7 @@ ROOMS = {
     "notices": "recovery/notices.py",
     "case_notices": "governance/cases/notices.py",
     "recipients": "notify/outbox/recipients.py",
+    "ops_notices": "governance/cases/ops_notices.py",
     "tidying": "notify/outbox/tidying.py",
     "silence": "governance/silence.py",
     "weekly": "report/figures/weekly.py",
@@ -44,7 +45,7 @@ def makes_notice(node):
     named = (
         isinstance(node, ast.Call)
         and isinstance(node.func, ast.Name)
-        and node.func.id in {"Notice", "_notice"}
+        and node.func.id in {"Notice", "case_notice"}
     )
     return named and any(one.arg == "kind" for one in node.keywords)
 

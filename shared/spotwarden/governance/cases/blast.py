@@ -5,7 +5,7 @@ from datetime import datetime
 
 import msgspec
 
-from spotwarden.governance.cases import notices
+from spotwarden.governance.cases import ops_notices
 from spotwarden.governance.cases.approval import is_approved
 from spotwarden.model.case import Case
 from spotwarden.model.finding import Target
@@ -115,4 +115,4 @@ def _harm(case: Case) -> int:
 
 def waits(found: Portion, policy: Policy, tick: Tick) -> Notice:
     """What ops are told, once, where more is due than one sweep may act upon."""
-    return notices.waiting(found.waiting, found.budget, policy, tick)
+    return ops_notices.waiting(found.waiting, found.budget, policy, tick)

@@ -11,7 +11,7 @@ from uuid import NAMESPACE_URL, uuid5
 from msgspec.structs import replace
 
 from spotwarden.governance.calendar import open_at
-from spotwarden.governance.cases import notices
+from spotwarden.governance.cases import notices, ops_notices
 from spotwarden.governance.cases.approval import is_approved, is_asked
 from spotwarden.governance.cases.closing import clear, doubt, without_finding
 from spotwarden.governance.cases.life import CaseEvent, follow
@@ -191,7 +191,7 @@ def _ask(facts: CaseFacts, budget: int, policy: Policy, tick: Tick) -> CaseStep 
     wanted = seen(case, finding, tick)
     if is_asked(wanted, tick.now):
         return None
-    notice = notices.approval(wanted, budget, policy, tick)
+    notice = ops_notices.approval(wanted, budget, policy, tick)
     if notice.id not in facts.told:
         return Tell(reason=notice.what, notice=notice)
     asked = Approval(
@@ -214,7 +214,7 @@ def _withhold(facts: CaseFacts, policy: Policy, tick: Tick) -> CaseStep | None:
     why = kept_data(finding, policy) if finding.ripe and enforced(finding, policy) else ""
     if not why or vetoed(case, tick) or case.looks < finding.limits.looks:
         return None
-    notice = notices.withheld(case, why, policy, tick)
+    notice = ops_notices.withheld(case, why, policy, tick)
     if notice.id in case.told:
         return None
     if notice.id not in facts.told:

@@ -1,12 +1,11 @@
-"""What people are told about a case, in words."""
+"""What its owner is told about a case, in words; `ops_notices` has what only ops can see to."""
 
-from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime
 from hashlib import sha256
 
 from spotwarden.governance.fixed_end import fixed_end
-from spotwarden.model.case import Case, Remediation
+from spotwarden.model.case import Case
 from spotwarden.model.finding import Finding
 from spotwarden.model.governance import Remedy
 from spotwarden.model.notice import CaseRef, Notice, Severity, Way
@@ -25,9 +24,6 @@ DISCARDS = (
     "was stopped; the data on its local SSDs was discarded, its other disks stay",
 )
 """The same for a stop of VMs with local SSDs, as far as the policy lets us."""
-WAITS, ASKS = "blast_radius", "approval_needed"
-"""The kinds of what is beyond the budget of a sweep: it waits for the next one, or for somebody's word."""
-MOST_NAMES = 20
 OVER = frozenset({"orphan", "leftover"})
 """Rules whose jobs are over: there is nothing to start again."""
 MOST_INSTANCES = 256
@@ -66,11 +62,11 @@ def warning(
     else:
         then = f"it will {phrase}, not before {at}"
     keep = f"`spotwarden cases keep {case.rule} {case.key} --for {written(policy.notify.keep)}`"
-    return _notice(
+    return case_notice(
         case,
         policy,
         tick,
-        id=f"{_base(case)}/warning-{len(case.warnings) + 1}-{_promise(case, hindered)}",
+        id=f"{base_id(case)}/warning-{len(case.warnings) + 1}-{_promise(case, hindered)}",
         kind=f"{case.rule}_warning",
         severity=Severity.URGENT if phrase and not hindered and finding.level > 1 else Severity.WARNING,
         what=f"{name_of(case)} {title_of(case.rule)}",
@@ -87,11 +83,11 @@ def warning(
 
 def unknown(case: Case, finding: Finding, policy: Policy, tick: Tick) -> Notice:
     """Say that nobody can tell how it stands, and what would help."""
-    return _notice(
+    return case_notice(
         case,
         policy,
         tick,
-        id=f"{_base(case)}/unknown",
+        id=f"{base_id(case)}/unknown",
         kind=f"{case.rule}_unknown",
         severity=Severity.INFO,
         what=f"We couldn't check whether {name_of(case)} {title_of(case.rule)}",
@@ -105,11 +101,11 @@ def unknown(case: Case, finding: Finding, policy: Policy, tick: Tick) -> Notice:
 def acted(case: Case, policy: Policy, tick: Tick) -> Notice:
     """Say what was done, and how to go on."""
     phrase = remedy_phrases(case.remedy, case)[1] or "was acted upon"
-    return _notice(
+    return case_notice(
         case,
         policy,
         tick,
-        id=f"{_base(case)}/acted",
+        id=f"{base_id(case)}/acted",
         kind=f"{case.rule}_acted",
         severity=Severity.URGENT,
         what=f"{name_of(case)} {phrase}",
@@ -122,109 +118,16 @@ def acted(case: Case, policy: Policy, tick: Tick) -> Notice:
 
 def cleared(case: Case, why: str, policy: Policy, tick: Tick) -> Notice:
     """Say that an earlier warning no longer holds; a case may be warned about, and taken back, again."""
-    return _notice(
+    return case_notice(
         case,
         policy,
         tick,
-        id=f"{_base(case)}/cleared-{len(case.warnings)}",
+        id=f"{base_id(case)}/cleared-{len(case.warnings)}",
         kind=f"{case.rule}_cleared",
         severity=Severity.INFO,
         what=f"The warning about {name_of(case)} no longer applies",
         why=why,
         then="No action will be taken.",
-    )
-
-
-def failing(
-    case: Case, remediations: Sequence[Remediation], failures: int, policy: Policy, tick: Tick
-) -> Notice:
-    """Tell ops that a remedy goes on failing: the VM still runs and costs."""
-    phrase = REMEDY_PHRASES[case.remedy][0] or "be acted upon"
-    return _notice(
-        case,
-        policy,
-        tick,
-        id=f"{_base(case)}/failing-{failures}",
-        kind=f"{case.rule}_failing",
-        severity=Severity.URGENT,
-        what=f"{name_of(case)} should {phrase.partition(' (')[0]}, and cannot, after {failures} tries",
-        why="; ".join(
-            f"{remediation.target}: {remediation.error or remediation.operation or 'no answer'}"
-            for remediation in remediations
-        ),
-        todo="handle it by hand: it is still running and costs money. Spotwarden will try again.",
-        evidence=case.evidence,
-        owner=policy.governance.ops or case.subject.owner,
-    )
-
-
-def withheld(case: Case, why: str, policy: Policy, tick: Tick) -> Notice:
-    """Tell ops once that a stop is due and not tried, and how to do it by hand."""
-    first = case.subject.targets[0]
-    return _notice(
-        case,
-        policy,
-        tick,
-        id=f"{_base(case)}/withheld",
-        kind=f"{case.rule}_failing",
-        severity=Severity.URGENT,
-        what=f"{name_of(case)} should be stopped, but wasn't",
-        why=f"{case.reason}; {why}",
-        todo=f"stop it by hand: `gcloud compute instances stop {first.name} --zone={first.zone}"
-        " --discard-local-ssd=true`; it still runs and costs",
-        then="No action is taken until the policy allows it or the case is closed. You won't be "
-        "notified again.",
-        owner=policy.governance.ops or case.subject.owner,
-    )
-
-
-def waiting(cases: Collection[Case], budget: int, policy: Policy, tick: Tick) -> Notice:
-    """Tell ops once that more is due than a sweep may act upon, and that the rest waits for the next one."""
-    names = sorted(name_of(case) for case in cases)
-    rules = Counter(case.rule for case in cases)
-    vms = len({target.id for case in cases for target in case.subject.targets})
-    return Notice(
-        id=f"blast-radius/{tick.function}/{tick.now:%Y%m%dT%H%M%S}",
-        kind=WAITS,
-        severity=Severity.WARNING,
-        job="",
-        at=tick.now,
-        what=f"{vms} VMs wait: {tick.function} acts on {budget} in one sweep at most",
-        why="more is due than one sweep may do (governance.blast_count, blast_share, blast_least)",
-        todo="nothing, if all of them may go; if a rule or its facts are wrong, keep them"
-        " (`spotwarden cases list`) or set the rule to observe in the policy",
-        then="the next sweeps act on them, the most certain and most harmless first; you are not told again"
-        " while any of them waits",
-        owner=policy.governance.ops,
-        evidence={
-            "waiting": ", ".join(names[:MOST_NAMES]) + (", …" if len(names) > MOST_NAMES else ""),
-            "rules": ", ".join(f"{rule} {count}" for rule, count in sorted(rules.items())),
-        },
-    )
-
-
-def approval(case: Case, budget: int, policy: Policy, tick: Tick) -> Notice:
-    """Ask ops whether a remedy may be applied that is for more VMs than a sweep may act upon by itself."""
-    phrase = remedy_phrases(case.remedy, case)[0] or "be acted upon"
-    count = len(case.subject.targets)
-    command = f"spotwarden cases approve {case.rule} {case.key}"
-    return _notice(
-        case,
-        policy,
-        tick,
-        id=f"{_base(case)}/approval-{_request(case)}",
-        kind=ASKS,
-        severity=Severity.URGENT,
-        what=f"{name_of(case)} waits for your approval: {count} VMs should {phrase.partition(' (')[0]}",
-        why=f"{case.reason}; at most {budget} VMs may be acted upon in one sweep without it"
-        " (governance.blast_count, blast_share, blast_least)",
-        todo=f"if all {count} may {phrase}, approve it: `{command}`; if not,"
-        f" `spotwarden cases keep {case.rule} {case.key} --for {written(policy.notify.keep)}`",
-        then="nothing is done until somebody approves it or it is over, and you are not told again; an"
-        f" approval counts for {written(policy.governance.approval_lasts)}, for these VMs in this trouble",
-        evidence=case.evidence,
-        owner=policy.governance.ops,
-        ways=(Way.APPROVE, Way.KEEP),
     )
 
 
@@ -242,7 +145,8 @@ def name_of(case: Case) -> str:
     return targets[0].name if targets else case.subject.job or case.subject.owner or case.key
 
 
-def _base(case: Case) -> str:
+def base_id(case: Case) -> str:
+    """What the ids of all notices about a case begin with."""
     return f"{case.rule}/{case.key}/{case.opened:%Y%m%dT%H%M%S}"
 
 
@@ -255,18 +159,6 @@ def _promise(case: Case, hindered: str) -> str:
     """
     ids = sorted(target.id for target in case.subject.targets)
     said = (case.remedy.value, bool(hindered), ids, str(case.keep_until), case.extended)
-    return sha256(repr(said).encode()).hexdigest()[:8]
-
-
-def _request(case: Case) -> str:
-    """What tells one request for an approval from another: what would be done to whom, and for what trouble.
-
-    One that has expired, or that somebody has taken back, is asked anew: so the request before it and what
-    people have answered are a part of its name.
-    """
-    ids = sorted(target.id for target in case.subject.targets)
-    before = str(case.approval.asked) if case.approval else ""
-    said = (case.remedy.value, ids, str(case.since), before, str(case.keep_until), case.extended)
     return sha256(repr(said).encode()).hexdigest()[:8]
 
 
@@ -295,7 +187,7 @@ def _go_on(case: Case) -> str:
     return f"to continue, {first}run `spotwarden restart {case.subject.job}`"
 
 
-def _notice(case: Case, policy: Policy, tick: Tick, **said: object) -> Notice:
+def case_notice(case: Case, policy: Policy, tick: Tick, **said: object) -> Notice:
     """What every notice about a case has; what is not ours, and what nobody owns, goes to ops."""
     subject = case.subject
     ops = policy.governance.ops

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 from msgspec.structs import replace
 
-from spotwarden.governance.cases import notices
+from spotwarden.governance.cases import notices, ops_notices
 from spotwarden.governance.cases.life import CaseEvent, follow
 from spotwarden.model.action import CaseStep, DeleteInstance, FileCase, RemoveLeftover, StopInstance, Tell
 from spotwarden.model.base_action import CloseJob
@@ -73,7 +73,7 @@ def _end(facts: CaseFacts, case: Case, policy: Policy, tick: Tick) -> CaseStep:
     failures = case.failures + bool(failed)
     news = [] if failed else [notices.acted(case, policy, tick)]
     if _is_told(failures, policy.governance.failures):
-        news.append(notices.failing(case, remediations, failures, policy, tick))
+        news.append(ops_notices.failing(case, remediations, failures, policy, tick))
     for notice in news:
         if notice.id not in {*facts.told, *case.told}:
             return Tell(reason=case.reason, notice=notice)
