@@ -5,7 +5,8 @@ import json
 import os
 import subprocess
 import threading
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -185,3 +186,15 @@ async def _ended(closer: Callable[[], Coroutine[Any, Any, None] | None]) -> None
     closing = closer()
     if closing is not None:
         await closing
+
+
+@contextmanager
+def standing(api: str, version: str, make: Callable[[Stand], Any]) -> Iterator[Stand]:
+    """A stand with one service; at the end all that was said over REST must fit Google's document."""
+    stand = Stand()
+    stand.service = stand.call(make, stand)
+    stand.serve([stand.service])
+    yield stand
+    stand.close()
+    found = stand.findings(api, version)
+    assert not found, "\n".join(found)

@@ -3,13 +3,12 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-import httpx
 import pytest
 
 from localcloud.clock import Clock
 from localcloud.logs import LogService
 from localcloud.rpc import RpcError
-from tests.localcloud.stand import PROJECT, Stand
+from tests.localcloud.stand import PROJECT, Stand, standing
 
 
 @dataclass
@@ -35,17 +34,9 @@ def topics() -> Topics:
 @pytest.fixture
 def stand(topics: Topics) -> Iterator[Stand]:
     """A fresh Logging that keeps 50 entries; at the end all that was said must fit Google's document."""
-    stand = Stand()
-    stand.service = stand.call(LogService, project=PROJECT, clock=Clock(), publish=topics.publish, most=50)
-    stand.serve([stand.service])
-    yield stand
-    stand.close()
-    found = stand.findings("logging", "v2")
-    assert not found, "\n".join(found)
 
+    def make(_: Stand) -> LogService:
+        return LogService(project=PROJECT, clock=Clock(), publish=topics.publish, most=50)
 
-@pytest.fixture
-def http(stand: Stand) -> Iterator[httpx.Client]:
-    """A plain HTTP client of the service."""
-    with stand.client() as client:
-        yield client
+    with standing("logging", "v2", make) as stand:
+        yield stand

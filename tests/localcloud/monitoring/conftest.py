@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 import grpc
-import httpx
 import pytest
 from google.cloud import monitoring_v3
 from google.cloud.monitoring_v3.services.alert_policy_service.transports import (
@@ -18,7 +17,7 @@ from google.cloud.monitoring_v3.services.notification_channel_service.transports
 
 from localcloud.clock import Clock
 from localcloud.monitoring import MonitoringService
-from tests.localcloud.stand import PROJECT, Stand
+from tests.localcloud.stand import PROJECT, Stand, standing
 
 NOW = datetime(2026, 11, 21, 8, 0, tzinfo=UTC)
 
@@ -43,20 +42,12 @@ def clock() -> Fixed:
 @pytest.fixture
 def stand(clock: Fixed) -> Iterator[Stand]:
     """A fresh Monitoring; at the end all that was said over REST must fit Google's document."""
-    stand = Stand()
-    stand.service = stand.call(MonitoringService, project=PROJECT, clock=clock, retention=timedelta(hours=2))
-    stand.serve([stand.service])
-    yield stand
-    stand.close()
-    found = stand.findings("monitoring", "v3")
-    assert not found, "\n".join(found)
 
+    def make(_: Stand) -> MonitoringService:
+        return MonitoringService(project=PROJECT, clock=clock, retention=timedelta(hours=2))
 
-@pytest.fixture
-def http(stand: Stand) -> Iterator[httpx.Client]:
-    """A plain HTTP client of the service."""
-    with stand.client() as client:
-        yield client
+    with standing("monitoring", "v3", make) as stand:
+        yield stand
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 import grpc
-import httpx
 import pytest
 from google.cloud import pubsub_v1
 from google.pubsub_v1 import PublisherClient
@@ -12,7 +11,7 @@ from google.pubsub_v1.services.publisher.transports import PublisherGrpcTranspor
 
 from localcloud.clock import Clock
 from localcloud.pubsub import PubSubService, Settings
-from tests.localcloud.stand import PROJECT, Stand
+from tests.localcloud.stand import PROJECT, Stand, standing
 
 TOPIC = f"projects/{PROJECT}/topics/topic"
 SUBSCRIPTION = f"projects/{PROJECT}/subscriptions/sub"
@@ -21,27 +20,17 @@ SUBSCRIPTION = f"projects/{PROJECT}/subscriptions/sub"
 @pytest.fixture
 def stand() -> Iterator[Stand]:
     """A fresh Pub/Sub; at the end all that was said over REST must fit Google's document."""
-    stand = Stand()
-    service = stand.call(
-        PubSubService,
-        project=PROJECT,
-        clock=Clock(),
-        post=stand.outbound.post,
-        settings=Settings(push_limit=4, pull_wait=timedelta(seconds=5)),
-    )
-    stand.serve([service])
-    stand.service = service
-    yield stand
-    stand.close()
-    found = stand.findings("pubsub", "v1")
-    assert not found, "\n".join(found)
 
+    def make(stand: Stand) -> PubSubService:
+        return PubSubService(
+            project=PROJECT,
+            clock=Clock(),
+            post=stand.outbound.post,
+            settings=Settings(push_limit=4, pull_wait=timedelta(seconds=5)),
+        )
 
-@pytest.fixture
-def http(stand: Stand) -> Iterator[httpx.Client]:
-    """A plain HTTP client of the service."""
-    with stand.client() as client:
-        yield client
+    with standing("pubsub", "v1", make) as stand:
+        yield stand
 
 
 @pytest.fixture

@@ -5,13 +5,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-import httpx
 import pytest
 
 from localcloud.clock import Clock
 from localcloud.rpc import RpcError
 from localcloud.scheduler import SchedulerService
-from tests.localcloud.stand import PROJECT, TIMEOUT, Stand
+from tests.localcloud.stand import PROJECT, TIMEOUT, Stand, standing
 
 NOW = datetime(2026, 11, 21, 8, 0, 30, tzinfo=UTC)
 
@@ -76,19 +75,11 @@ def topics() -> Topics:
 @pytest.fixture
 def stand(topics: Topics, clock: Set) -> Iterator[Stand]:
     """A fresh Scheduler; at the end all that was said must fit Google's document."""
-    stand = Stand()
-    stand.service = stand.call(
-        SchedulerService, project=PROJECT, clock=clock, publish=topics.publish, post=stand.outbound.post
-    )
-    stand.serve([stand.service])
-    yield stand
-    stand.close()
-    found = stand.findings("cloudscheduler", "v1")
-    assert not found, "\n".join(found)
 
+    def make(stand: Stand) -> SchedulerService:
+        return SchedulerService(
+            project=PROJECT, clock=clock, publish=topics.publish, post=stand.outbound.post
+        )
 
-@pytest.fixture
-def http(stand: Stand) -> Iterator[httpx.Client]:
-    """A plain HTTP client of the service."""
-    with stand.client() as client:
-        yield client
+    with standing("cloudscheduler", "v1", make) as stand:
+        yield stand

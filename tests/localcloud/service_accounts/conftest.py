@@ -2,27 +2,18 @@
 
 from collections.abc import Iterator
 
-import httpx
 import pytest
 
 from localcloud.service_accounts import ServiceAccounts
-from tests.localcloud.stand import PROJECT, Stand
+from tests.localcloud.stand import PROJECT, Stand, standing
 
 
 @pytest.fixture
 def stand() -> Iterator[Stand]:
     """A fresh one; at the end all that was said must fit Google's document."""
-    stand = Stand()
-    stand.service = stand.call(ServiceAccounts, project=PROJECT, number="100000000007")
-    stand.serve([stand.service])
-    yield stand
-    stand.close()
-    found = stand.findings("iam", "v1")
-    assert not found, "\n".join(found)
 
+    def make(_: Stand) -> ServiceAccounts:
+        return ServiceAccounts(project=PROJECT, number="100000000007")
 
-@pytest.fixture
-def http(stand: Stand) -> Iterator[httpx.Client]:
-    """A plain HTTP client of the service."""
-    with stand.client() as client:
-        yield client
+    with standing("iam", "v1", make) as stand:
+        yield stand
