@@ -211,16 +211,23 @@ def test_nothing_survives_a_killed_local_cloud(run, eventually, tmp_path, surviv
     assert survivors(mark) == []
 
 
-def test_leftovers_of_a_dead_local_cloud_are_swept(run, eventually, survivors):
+def test_leftovers_of_a_dead_local_cloud_are_swept(run, eventually, survivors, monkeypatch):
     """At its start a local cloud kills what carries the mark of one that is no longer alive."""
-    gone = subprocess.Popen(["true"])
-    gone.wait()
-    dead = f"{gone.pid}-1700000000-abcdef"
-    with subprocess.Popen(["sleep", "300"], env={**os.environ, supervisor.VARIABLE: dead}) as leftover:
-        run(eventually(lambda: survivors(dead)))
+    # To all others on this machine its owner lives: one that starts meanwhile would be faster.
+    mark = marks.new()
+    monkeypatch.setattr(marks, "_has_living_owner", lambda found: found != mark)
+    with subprocess.Popen(["sleep", "300"], env={**os.environ, supervisor.VARIABLE: mark}) as leftover:
+        run(eventually(lambda: survivors(mark)))
         assert supervisor.sweep_leftovers() == 1
         leftover.wait()
-    assert survivors(dead) == []
+    assert survivors(mark) == []
+
+
+def test_who_has_ended_is_no_living_owner():
+    """By its number alone, as long as nobody else has that."""
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    assert not marks._has_living_owner(f"{gone.pid}-1700000000-abcdef")
 
 
 @pytest.mark.parametrize("mark", ["living", "unreadable"])
