@@ -81,8 +81,8 @@ def _no_second_look(old: Any, context: Any, rules: Any, steady: Any, only: Any =
 _LAST: dict[str, Any] = {}
 
 
-def _of_gangs_only(old: Any, node: Any) -> Any:
-    return old(node) and not node.node[-1:].isdigit()
+def _of_single_nodes_only(old: Any, facts: Any, node: Any) -> Any:
+    return old(facts, node) and len(facts.nodes) == 1
 
 
 def _unread(old: Any, store: Any, layout: Any, entry: Any) -> Any:
@@ -110,10 +110,11 @@ def _with_whole_operations(old: Any, instances: Any, operations: Any) -> Any:
 
 
 RECOVERY: Mapping[str, Mutant] = {
-    "a person's delete is not told from any other": _of("recovery.removal:by_person", gives(False)),
+    "a person's delete is not told from any other": _of("recovery.removal:on_purpose", gives(False)),
     "a person's delete of a gang's node is not heard": _of(
-        "recovery.removal:by_person", instead(_of_gangs_only)
+        "recovery.removal:on_purpose", instead(_of_single_nodes_only)
     ),
+    "a person's word beside the attempt is Google's": _of("recovery.removal:by_person", gives(False)),
     "log_delay is 0": _of("recovery.fates:fate_of", _limited(log_delay=NO_TIME)),
     "settle is 0": _of("recovery.fates:now_of", _limited(settle=NO_TIME)),
     "the look back before a place is asked is dropped": _of("recovery.placing:_undone", gives(None)),
@@ -305,6 +306,10 @@ TESTS: Mapping[str, str] = {
     ),
     "a sweep may act on nothing": "tests/governance/cases/test_blast.py::test_two_rules_share_one_radius",
     "a person's delete is not told from any other": (
+        "tests/recovery/test_removal.py"
+        "::test_who_removes_the_vm_that_has_outlived_its_successor_stops_the_job"
+    ),
+    "a person's word beside the attempt is Google's": (
         "tests/recovery/test_removal.py"
         "::test_who_removes_the_vm_that_has_outlived_its_successor_stops_the_job"
     ),
