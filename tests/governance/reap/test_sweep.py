@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from spotwarden.layout import Code
-from spotwarden.model.attempt import AttemptState
+from spotwarden.model.attempt import AttemptState, Removal
 from spotwarden.model.case import CaseState
 from spotwarden.model.governance import GovernanceLimits, LeftoverLimits, Mode, OrphanLimits, Remedy, Scope
 from tests.fakes.trouble import rejected, unanswered
@@ -292,6 +292,21 @@ def test_a_job_without_signs_of_life_is_told_how_to_give_one_and_never_stopped(w
     assert world.kinds() == ["stall_unknown"]
     assert "heartbeat" in world.notices()[0].todo
     assert world.asked() == []
+
+
+@pytest.mark.parametrize("on_stop_record", [True, False], ids=["on the record of the stop", "on the attempt"])
+def test_what_is_left_of_a_gang_that_a_removal_closed_is_told_of_and_never_deleted(world, on_stop_record):
+    """Wherever the removal is on record: nobody has said a word of the node that runs on."""
+    nodes = {"gang-1": "4711", "gang-2": world.vm("gang", name="gang-2")}
+    world.job()
+    gone = Removal(instance_id=nodes["gang-1"], operation="op", kind="delete", user="ann@x.org", at=world.now)
+    removed = {"gang-1": gone}
+    world.attempt("gang", instances=nodes, removed={} if on_stop_record else removed)
+    stop = {"state": AttemptState.STOPPED, "removed": removed if on_stop_record else {}}
+    world.attempt("gang", 2, created=world.now, updated=world.now, **stop)
+    world.sweep_for(hours=2)
+    assert world.asked() == []
+    assert {notice.kind for notice in world.notices() if notice.job == "gang"} == {"orphan_unknown"}
 
 
 def test_a_gang_that_hangs_is_stopped_as_one(world):

@@ -140,7 +140,8 @@ def _newest(
     """The newest attempt; one that was stopped since is so by the record behind it."""
     last = [_attempt(store, layout, folder, object_name) for object_name in attempts[-2:]]
     if len(last) > 1 and last[1].ends_another and last[0].state not in CLOSED:
-        return msgspec.structs.replace(last[0], state=last[1].state, updated=last[1].updated)
+        removed = {**last[0].removed, **last[1].removed}
+        return msgspec.structs.replace(last[0], state=last[1].state, updated=last[1].updated, removed=removed)
     return last[-1] if last else None
 
 
