@@ -66,9 +66,13 @@ class MailJudge:
 
     def _cleared(self, mail: Arrived) -> bool:
         """Whether what it said was taken back since, at the latest when it arrived."""
+        return self._followed(mail, CLEARED)
+
+    def _followed(self, mail: Arrived, kind: str) -> bool:
+        """Whether a notice of this kind about the same case was written after the mail's."""
         case = mail.notice.case
         return any(
-            other.kind.endswith(CLEARED) and other.case == case and at > mail.notice.at
+            other.kind.endswith(kind) and other.case == case and at > mail.notice.at
             for at, other in self._oracle.notices.values()
         )
 
@@ -76,6 +80,8 @@ class MailJudge:
         """Why what the warnings say does not hold, as the world knows it."""
         if not mails:
             return f"every {rule} warning was taken back"
+        # A VM that was stopped as announced, and that somebody has started again, was warned about anew.
+        mails = [mail for mail in mails if not self._followed(mail, ACTED)] or mails
         told, now = min(mail.notice.at for mail in mails), self._world.now()
         if rule == "orphan" and job.forged and not job.mute and self._moved(job, now - LATE, now):
             return "only a word that another VM may have written says that it has ended, and it goes on"
