@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from google.cloud.monitoring_v3 import types
-
+from localcloud.google_types import monitoring as types
 from localcloud.monitoring.align import ALIGNERS, MINUTE, Aligner, aligned, windows
 from localcloud.monitoring.reduce import REDUCERS, Field, Reducer, reduced
 from localcloud.monitoring.series import Nanos, Track

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator, Mapping
 
-from google.cloud.monitoring_v3 import types
 from google.protobuf.empty_pb2 import Empty
 
 from localcloud.clock import Clock
+from localcloud.google_types import monitoring as types
 from localcloud.monitoring.aggregation import read_step
 from localcloud.monitoring.align import MINUTE
 from localcloud.monitoring.filter import series_filter

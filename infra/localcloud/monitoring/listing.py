@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from google.api import metric_pb2
-from google.cloud.monitoring_v3 import types
 
+from localcloud.google_types import monitoring as types
 from localcloud.monitoring.aggregation import Step, read_step
 from localcloud.monitoring.descriptors import Descriptors
 from localcloud.monitoring.filter import series_filter

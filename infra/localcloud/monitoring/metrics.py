@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from google.api import metric_pb2, monitored_resource_pb2
-from google.cloud.monitoring_v3 import types
 from google.protobuf.empty_pb2 import Empty
 
+from localcloud.google_types import monitoring as types
 from localcloud.monitoring.descriptors import Descriptors, resource_descriptors
 from localcloud.monitoring.filter import name_filter
 from localcloud.monitoring.json_form import series_json

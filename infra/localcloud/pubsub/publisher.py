@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from google.protobuf.empty_pb2 import Empty
-from google.pubsub_v1 import types
 
+from localcloud.google_types import pubsub as types
 from localcloud.pubsub.checks import check_messages, check_topic, updated
 from localcloud.pubsub.names import already_exists, check_project, not_found
 from localcloud.pubsub.registry import PubSubRegistry, Topic

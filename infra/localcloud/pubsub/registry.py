@@ -6,9 +6,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from google.pubsub_v1 import types
-
 from localcloud.clock import Clock
+from localcloud.google_types import pubsub as types
 from localcloud.pubsub.fault_injection import FaultInjection
 from localcloud.pubsub.names import DELETED_TOPIC, check_project, not_found, short
 from localcloud.pubsub.subscription import Subscription

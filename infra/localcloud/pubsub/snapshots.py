@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, timedelta
 
 from google.protobuf.empty_pb2 import Empty
-from google.pubsub_v1 import types
 
+from localcloud.google_types import pubsub as types
 from localcloud.pubsub.checks import updated
 from localcloud.pubsub.names import (
     DELETED_TOPIC,

@@ -5,8 +5,8 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import grpc
-from google.pubsub_v1 import types
 
+from localcloud.google_types import pubsub as types
 from localcloud.permissions import check
 from localcloud.pubsub.checks import check_ack_deadline
 from localcloud.pubsub.names import invalid, not_found

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, timedelta
 
 from google.protobuf.empty_pb2 import Empty
-from google.pubsub_v1 import types
 
+from localcloud.google_types import pubsub as types
 from localcloud.pubsub.chain import Held
 from localcloud.pubsub.checks import check_ack_deadline, complete_subscription, updated
 from localcloud.pubsub.names import already_exists, check_project, invalid, not_found
