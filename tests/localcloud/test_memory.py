@@ -2,11 +2,14 @@
 
 import json
 import tracemalloc
+from datetime import UTC, datetime, timedelta
+from random import Random
 from unittest.mock import ANY
 
-from localcloud.clock import Clock
+from localcloud.clock import Clock, pacific
 from localcloud.compute.links import Links
 from localcloud.logs.entries import Log
+from localcloud.logs.packing import MOST_LEARNED, Packer
 from tests.localcloud.compute.world import ZONE, World
 
 COUNT = 500
@@ -25,8 +28,8 @@ def _entry(number: int) -> dict[str, object]:
     }
 
 
-def test_a_log_entry_takes_less_than_its_text():
-    """Not even as much, packed, with its key, its time and its id. It is read as it was written."""
+def test_a_log_entry_takes_a_fraction_of_its_text():
+    """A half, packed, with its key, its time and its id. It is read as it was written."""
     log = Log(project="p", clock=Clock(), most=COUNT)
     complete = [log.complete(_entry(number)) for number in range(COUNT)]
     text = sum(len(json.dumps(entry, separators=(",", ":"))) for entry in complete)
@@ -35,10 +38,34 @@ def test_a_log_entry_takes_less_than_its_text():
         log.keep(log.complete(_entry(number)))
     taken, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert taken < text
+    assert taken < 0.5 * text
     found = log.snapshot()[7].entry
     assert found["protoPayload"] == _entry(7)["protoPayload"]
     assert log.names() == ["projects/p/logs/cloudaudit.googleapis.com%2Factivity"]
+
+
+def test_what_entries_are_packed_with_stays_small():
+    """However many kinds there are, and however badly they pack; each is read as it was written."""
+    packer, dice = Packer(), Random(1)
+    entries = [{f"{number}": dice.randbytes(600).hex()} for number in range(40)]
+    packed = [packer.pack(entry) for entry in entries]
+    assert [each.unpack() for each in packed] == entries
+    assert len(packed[0].learned) == 0 < len(packed[-1].learned) <= MOST_LEARNED
+    assert len({id(each.learned) for each in packed}) <= MOST_LEARNED // 1200 + 1
+
+
+def test_an_entry_of_a_known_kind_packs_better():
+    """The first of its kind is what the second is packed with."""
+    packer = Packer()
+    first, second = (packer.pack(_entry(number)) for number in (10_001, 10_002))
+    assert len(second.data) < len(first.data) / 3
+
+
+def test_moments_of_one_millisecond_share_their_text():
+    """Those of an instance, its disk and its operation."""
+    moment = datetime(2026, 11, 23, tzinfo=UTC)
+    assert pacific(moment) is pacific(moment + timedelta(microseconds=999))
+    assert pacific(moment) != pacific(moment + timedelta(milliseconds=1))
 
 
 def test_resources_share_the_urls_of_what_they_have_in_common():

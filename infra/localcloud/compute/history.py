@@ -1,5 +1,6 @@
 """What instances went through, each change of status: who looks afterwards has missed nothing."""
 
+import sys
 from collections import deque
 from collections.abc import Callable, Sequence
 from datetime import datetime
@@ -7,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from localcloud.compute.links import last
 from localcloud.compute.shelf import Resource
 
 GONE = "GONE"
@@ -39,7 +41,7 @@ class History:
                 at=self._now(),
                 id=resource["id"],
                 name=resource["name"],
-                zone=resource["zone"].rpartition("/")[2],
+                zone=sys.intern(last(resource["zone"])),
                 status=status,
                 labels=resource.get("labels", {}),
             )

@@ -7,6 +7,7 @@ import time
 import uuid
 from collections.abc import Callable
 from datetime import datetime
+from functools import lru_cache
 
 import msgspec
 
@@ -40,5 +41,10 @@ def group_id() -> str:
 
 def fingerprint(value: object) -> str:
     """Eight bytes that change with the value."""
-    digest = hashlib.sha256(msgspec.json.encode(value, order="sorted")).digest()
-    return base64.urlsafe_b64encode(digest[:8]).decode()
+    return _text(hashlib.sha256(msgspec.json.encode(value, order="sorted")).digest()[:8])
+
+
+@lru_cache(maxsize=256)
+def _text(digest: bytes) -> str:
+    """Kept, so that a thousand instances with the same labels share their fingerprint."""
+    return base64.urlsafe_b64encode(digest).decode()

@@ -1,6 +1,7 @@
 """The instances there are: found by name or by id, replaced as a whole when anything about them changes."""
 
 import asyncio
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -48,7 +49,7 @@ class Vm:
     @property
     def zone(self) -> str:
         """The name of its zone."""
-        return last(self.resource["zone"])
+        return sys.intern(last(self.resource["zone"]))
 
     @property
     def status(self) -> str:

@@ -3,10 +3,8 @@
 import itertools
 import re
 import sys
-import zlib
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -15,6 +13,7 @@ import msgspec
 from localcloud.clock import Clock
 from localcloud.logs.compare import SEVERITIES
 from localcloud.logs.fields import SCHEMA
+from localcloud.logs.packing import Packed, Packer
 from localcloud.rpc import RpcError
 
 Entry = Mapping[str, Any]
@@ -26,22 +25,23 @@ OBJECTS = frozenset(
 PAYLOADS = ("textPayload", "jsonPayload", "protoPayload")
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class KeptEntry:
-    """An entry with the key it is sorted by: time, then insert id.
+class KeptEntry(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """An entry with what it is sorted by. It is packed: most entries are never read."""
 
-    It is kept as packed JSON, which takes a fifth of the memory; most entries are never read.
-    """
-
-    key: tuple[datetime, str]
+    moment: datetime
+    insert_id: str
     log: str
-    packed: bytes
+    packed: Packed
+
+    @property
+    def key(self) -> tuple[datetime, str]:
+        """What it is sorted by: time, then insert id."""
+        return self.moment, self.insert_id
 
     @property
     def entry(self) -> Entry:
         """As it was written."""
-        entry: Entry = msgspec.json.decode(zlib.decompress(self.packed))
-        return entry
+        return self.packed.unpack()
 
 
 class Log:
@@ -51,6 +51,7 @@ class Log:
         self._project = project
         self._clock = clock
         self._ring: deque[KeptEntry] = deque(maxlen=most)
+        self._packer = Packer()
         self._numbers = itertools.count(int(clock.now().timestamp() * 1e6))
 
     def complete(self, given: Entry) -> Entry:
@@ -68,10 +69,14 @@ class Log:
 
     def keep(self, entry: Entry) -> None:
         """Add a complete entry, in place of the oldest when there is no room."""
-        moment = datetime.fromisoformat(entry["timestamp"])
-        key, log = (moment, entry["insertId"]), sys.intern(entry["logName"])
-        packed = zlib.compress(msgspec.json.encode(entry), zlib.Z_BEST_SPEED)
-        self._ring.append(KeptEntry(key=key, log=log, packed=packed))
+        self._ring.append(
+            KeptEntry(
+                moment=datetime.fromisoformat(entry["timestamp"]),
+                insert_id=entry["insertId"],
+                log=sys.intern(entry["logName"]),
+                packed=self._packer.pack(entry),
+            )
+        )
 
     def snapshot(self) -> list[KeptEntry]:
         """The entries as they are now."""

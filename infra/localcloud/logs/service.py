@@ -206,7 +206,7 @@ def _page(kept: list[KeptEntry], wanted: Any, body: ListBody, after: Any) -> tup
     newest_first = body.order_by == "timestamp desc"
     # Whoever follows a log asks for its last seconds, again and again: the rest is not even looked at.
     since = earliest(body.filter)
-    found = matching([each for each in kept if each.key[0] >= since], wanted, newest_first=newest_first)
+    found = matching([each for each in kept if each.moment >= since], wanted, newest_first=newest_first)
     if after is not None:
         found = (each for each in found if (each.key < after if newest_first else each.key > after))
     size = min(body.page_size or MOST_A_PAGE, MOST_A_PAGE)
@@ -216,8 +216,8 @@ def _page(kept: list[KeptEntry], wanted: Any, body: ListBody, after: Any) -> tup
 
 
 def _write_token(kept: KeptEntry) -> str:
-    moment, insert_id = kept.key
-    return base64.urlsafe_b64encode(json.dumps([moment.isoformat(), insert_id]).encode()).decode()
+    key = [kept.moment.isoformat(), kept.insert_id]
+    return base64.urlsafe_b64encode(json.dumps(key).encode()).decode()
 
 
 def _read_token(token: str) -> tuple[datetime, str] | None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from localcloud.compute.catalog import PublicImages
 from localcloud.compute.refusals import invalid_field, not_found
-from localcloud.compute.shelf import Resource
+from localcloud.compute.shelf import Resource, shared
 from localcloud.compute.site import Site
 
 _FORM = re.compile(
@@ -88,25 +88,28 @@ def _newest(public: PublicImages, family: str) -> str:
 
 
 def _public(site: Site, project: str, public: PublicImages, name: str, family: str = "") -> Resource:
-    return {
-        "kind": "compute#image",
-        "id": str(10**18 + zlib.crc32(f"{project}/{name}".encode())),
-        "creationTimestamp": _PUBLISHED,
-        "name": name,
-        "description": f"{family or name}, as the local cloud knows it: there is nothing on it",
-        "sourceType": "RAW",
-        "status": "READY",
-        "archiveSizeBytes": "1000000000",
-        "diskSizeGb": str(public.gb),
-        "licenses": [site.links.link(f"global/licenses/{family or name}", project=project)],
-        **({"family": family} if family else {}),
-        "selfLink": site.links.link(f"global/images/{name}", project=project),
-        "guestOsFeatures": [
-            {"type": "UEFI_COMPATIBLE"},
-            {"type": "VIRTIO_SCSI_MULTIQUEUE"},
-            {"type": "GVNIC"},
-        ],
-        "architecture": "ARM64" if _ARM.search(name) else "X86_64",
-        "storageLocations": ["us"],
-        "labelFingerprint": "42WmSpB8rSM=",
-    }
+    image: Resource = shared(
+        {
+            "kind": "compute#image",
+            "id": str(10**18 + zlib.crc32(f"{project}/{name}".encode())),
+            "creationTimestamp": _PUBLISHED,
+            "name": name,
+            "description": f"{family or name}, as the local cloud knows it: there is nothing on it",
+            "sourceType": "RAW",
+            "status": "READY",
+            "archiveSizeBytes": "1000000000",
+            "diskSizeGb": str(public.gb),
+            "licenses": [site.links.link(f"global/licenses/{family or name}", project=project)],
+            **({"family": family} if family else {}),
+            "selfLink": site.links.link(f"global/images/{name}", project=project),
+            "guestOsFeatures": [
+                {"type": "UEFI_COMPATIBLE"},
+                {"type": "VIRTIO_SCSI_MULTIQUEUE"},
+                {"type": "GVNIC"},
+            ],
+            "architecture": "ARM64" if _ARM.search(name) else "X86_64",
+            "storageLocations": ["us"],
+            "labelFingerprint": "42WmSpB8rSM=",
+        }
+    )
+    return image

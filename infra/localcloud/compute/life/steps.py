@@ -18,6 +18,9 @@ from localcloud.compute.site import Site
 
 Expired = Callable[[Vm, int], Awaitable[None]]
 
+_UNLIMITED: dict[str, Any] = {"scheduling": {}}
+"""The `resourceStatus` of an instance that may run for ever: one for all of them."""
+
 
 class Steps:
     """Moves instances from status to status and does what goes with it."""
@@ -99,7 +102,7 @@ class Steps:
             {
                 "lastSuspendedTimestamp": self._site.now(),
                 "networkInterfaces": network.without_ephemeral(self._site, vm.resource),
-                "resourceStatus": {"scheduling": {}},
+                "resourceStatus": _UNLIMITED,
                 **saved,
             },
         )
@@ -208,13 +211,13 @@ class Steps:
         return {
             "lastStopTimestamp": self._site.now(),
             "networkInterfaces": network.without_ephemeral(self._site, vm.resource),
-            "resourceStatus": {"scheduling": {}},
+            "resourceStatus": _UNLIMITED,
             "cpuPlatform": UNKNOWN_PLATFORM,
         }
 
     def _limit(self, vm: Vm, started: datetime) -> dict[str, Any]:
         end = scheduling.ends_at(vm.resource["scheduling"], started)
-        return {"scheduling": {"terminationTimestamp": pacific(end)} if end else {}}
+        return {"scheduling": {"terminationTimestamp": pacific(end)}} if end else _UNLIMITED
 
     def _watch(self, vm: Vm, started: datetime) -> None:
         end = scheduling.ends_at(vm.resource["scheduling"], started)
