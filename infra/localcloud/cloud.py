@@ -43,7 +43,7 @@ from localcloud.service_accounts import ServiceAccounts
 from localcloud.settling import Settling
 from localcloud.storage import StorageService
 from localcloud.storage.emulator import EmulatorPaths
-from localcloud.storage.xml import XmlPaths
+from localcloud.storage.xmlapi import XmlPaths
 from localcloud.supervisor import sweep_leftovers
 from localcloud.travel import Travel
 

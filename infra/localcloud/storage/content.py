@@ -10,13 +10,15 @@ import base64
 import hashlib
 import os
 import secrets
-from collections.abc import Iterable, Sequence
+import sys
+from collections.abc import AsyncIterable, AsyncIterator, Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Self
 
 import google_crc32c
 
+from localcloud.errors import ApiError
 from localcloud.storage.model import Content
 
 BLOCK = 1 << 20
@@ -154,16 +156,39 @@ class Vault:
         except FileNotFoundError:
             return False
 
-    async def join(self, descriptors: Sequence[int]) -> Content:
-        """Write the contents of open files one after another into a new one, as compose does: with no MD5."""
+    async def take(self, stream: AsyncIterable[bytes], most: int = sys.maxsize) -> Content:
+        """Write what arrives into a new file, of which nothing stays where it is cut off.
+
+        Raises:
+            ApiError: 400 `entityTooLarge` for more than `most` bytes.
+        """
         sink = ContentSink(self.new())
-        for descriptor in descriptors:
-            position = 0
-            while data := await read_block(descriptor, position, BLOCK):
+        try:
+            async for data in stream:
+                _check_size(sink.size + len(data), most)
                 await sink.write(data)
-                position += len(data)
-        content = await sink.finish()
+        except BaseException:
+            await sink.abandon()
+            raise
+        return await sink.finish()
+
+    async def join(self, descriptors: Iterable[int]) -> Content:
+        """Write the contents of open files one after another into a new one, as compose does: with no MD5."""
+        content = await self.take(_blocks(descriptors))
         return replace(content, md5=None)
+
+
+async def _blocks(descriptors: Iterable[int]) -> AsyncIterator[bytes]:
+    for descriptor in descriptors:
+        position = 0
+        while data := await read_block(descriptor, position, BLOCK):
+            yield data
+            position += len(data)
+
+
+def _check_size(size: int, most: int) -> None:
+    if size > most:
+        raise ApiError(400, "entityTooLarge", f"The most that is taken at once is {most} bytes.")
 
 
 async def read_block(descriptor: int, position: int, size: int) -> bytes:

@@ -10,9 +10,9 @@ from starlette.responses import Response, StreamingResponse
 from localcloud.errors import ApiError
 from localcloud.http import error_response
 from localcloud.storage.content import BLOCK, Vault, read_block
+from localcloud.storage.etags import tag_header
 from localcloud.storage.model import Blob
 from localcloud.storage.ranges import Span, read_range
-from localcloud.storage.resource import etag
 
 SMALL = 64 * 1024
 """Up to this size a read costs less than the way to a thread and back."""
@@ -20,7 +20,7 @@ SMALL = 64 * 1024
 
 def media(request: Request, blob: Blob, vault: Vault) -> Response:
     """The content of an object, as the request wants it; 416 for a range with nothing in it."""
-    headers = _headers(blob)
+    headers = _headers(request, blob)
     if _takes_gzip_off(request, blob):
         headers |= {"warning": '214 UploadServer "gunzipped"'}
         return StreamingResponse(_gunzip(_stream(vault, blob, Span(0, blob.content.size))), headers=headers)
@@ -46,13 +46,13 @@ def _read_range(request: Request, blob: Blob) -> Span | None:
     return read_range(header, blob.content.size) if header else None
 
 
-def _headers(blob: Blob) -> dict[str, str]:
+def _headers(request: Request, blob: Blob) -> dict[str, str]:
     content, fields = blob.content, blob.fields
     hashes = [f"crc32c={content.crc32c}"] + ([f"md5={content.md5}"] if content.md5 else [])
     headers = {
         "accept-ranges": "bytes",
         "content-type": fields.get("contentType") or "application/octet-stream",
-        "etag": etag(blob.generation, blob.metageneration),
+        "etag": tag_header(request.scope, blob),
         "x-goog-generation": str(blob.generation),
         "x-goog-metageneration": str(blob.metageneration),
         "x-goog-hash": ",".join(hashes),

@@ -1,9 +1,34 @@
-"""`If-Match` and `If-None-Match` of the JSON API: conditions on the entity tag of a bucket or an object."""
+"""Entity tags of objects, and `If-Match` and `If-None-Match`: conditions on that of a bucket or an object."""
+
+import base64
 
 from starlette.datastructures import Headers
+from starlette.types import Scope
 
 from localcloud.errors import ApiError
 from localcloud.storage.conditions import UNMET, NotModified
+from localcloud.storage.model import Blob
+from localcloud.storage.resource import etag
+
+XML = "localcloud.xml"
+"""What the scope of a call of the XML API has: that API's entity tags are others."""
+
+
+def xml_tag(blob: Blob) -> str:
+    """The entity tag of the XML API: the MD5 hash in hex; of what has none, as composites, another."""
+    if blob.content.md5:
+        return base64.b64decode(blob.content.md5).hex()
+    return f"-{etag(blob.generation, blob.metageneration)}"
+
+
+def tag_of(scope: Scope, blob: Blob) -> str:
+    """The entity tag of an object as the API of this call has it."""
+    return xml_tag(blob) if scope.get(XML) else etag(blob.generation, blob.metageneration)
+
+
+def tag_header(scope: Scope, blob: Blob) -> str:
+    """The header `ETag` of an answer; the JSON API sends it without quotation marks."""
+    return f'"{xml_tag(blob)}"' if scope.get(XML) else tag_of(scope, blob)
 
 
 def check_etag(headers: Headers, tag: str, *, reading: bool) -> None:

@@ -14,6 +14,7 @@ from typing import TypeVar
 import msgspec
 
 from localcloud.storage.model import Blob, Bucket, Session, StorageSubscription
+from localcloud.storage.multiparts import Multiparts
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS counter (name TEXT PRIMARY KEY, value INTEGER NOT NULL);
@@ -49,6 +50,7 @@ class Index:
             self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("PRAGMA synchronous = NORMAL")
             self._db.executescript(SCHEMA)
+            self.multiparts = Multiparts(self._db)
         except sqlite3.OperationalError as error:
             self._db.close()
             if "locked" not in str(error):
@@ -101,8 +103,9 @@ class Index:
         self._db.execute("INSERT OR REPLACE INTO bucket VALUES (?, ?)", (bucket.name, _dump(bucket)))
 
     def drop_bucket(self, name: str) -> None:
-        """Forget a bucket and its notifications."""
+        """Forget a bucket, its notifications, and the multipart uploads to it."""
         self._db.execute("DELETE FROM bucket WHERE name = ?", (name,))
+        self.multiparts.drop_bucket(name)
         self._db.execute("DELETE FROM subscription WHERE bucket = ?", (name,))
 
     # Objects
@@ -177,6 +180,7 @@ class Index:
         """Every content file that a row names."""
         for (file,) in self._db.execute("SELECT file FROM blob UNION SELECT file FROM session"):
             yield file
+        yield from self.multiparts.files()
 
     # Notifications
 

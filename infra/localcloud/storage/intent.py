@@ -1,6 +1,6 @@
 """What an upload is to become: the same for all three upload types."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -44,11 +44,18 @@ class Intent:
             conditions=Conditions.read(query),
         )
 
-    def complete(self, store: Store, content: Content, claims: Claims, *, session: str = "") -> Blob:
-        """Write the object; when it is refused, nothing of it stays.
+    def complete(
+        self,
+        store: Store,
+        content: Content,
+        claims: Claims,
+        *,
+        within: Callable[[Blob], None] = lambda _blob: None,
+    ) -> Blob:
+        """Write the object, and in the same commit `within`; when it is refused, nothing of it stays.
 
         Raises:
             ApiError: 400 for a checksum that does not hold, and what `Store.write` raises.
         """
         draft = Draft(bucket=self.bucket, name=self.name, content=content, fields=self.fields)
-        return store.write(draft, self.conditions, claims=claims, session=session)
+        return store.write(draft, self.conditions, claims=claims, within=within)

@@ -45,7 +45,7 @@ class ObjectQuery:
         fixed = literal_prefix(glob).encode()
         starts = [(name, 0) for name in (prefix, fixed, query.get("startOffset", "").encode())]
         if token := query.get("pageToken"):
-            starts.append(_read_token(token))
+            starts.append(read_token(token))
         ends = [successor(prefix), successor(fixed), query.get("endOffset", "").encode()]
         return cls(
             prefix=prefix,
@@ -61,11 +61,15 @@ class ObjectQuery:
 
 @dataclass(frozen=True, kw_only=True)
 class ObjectPage:
-    """Encoded rows, folded prefixes, and the token of the next page (empty: this is the last)."""
+    """Encoded rows, folded prefixes, and the token of the next page (empty: this is the last).
+
+    `last` is the name or prefix with which the page ends.
+    """
 
     rows: list[bytes]
     prefixes: list[str]
     token: str
+    last: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,6 +77,7 @@ class _Entry:
     """A row, or a folded prefix with the rows that are called exactly so; `again` is where to go on."""
 
     rows: list[bytes]
+    name: bytes
     prefix: bytes | None
     again: Place
 
@@ -84,15 +89,25 @@ def list_page(scan: Scan, query: ObjectQuery) -> ObjectPage:
     """
     entries = _entries(scan, query)
     taken = list(islice(entries, query.limit))
-    more = next(entries, None) is not None
+    more = bool(taken) and next(entries, None) is not None
     token = _write_token(taken[-1].again) if more else ""
     prefixes = [entry.prefix.decode() for entry in taken if entry.prefix is not None]
-    return ObjectPage(rows=[row for entry in taken for row in entry.rows], prefixes=prefixes, token=token)
+    rows = [row for entry in taken for row in entry.rows]
+    last = taken[-1].name.decode() if taken else ""
+    return ObjectPage(rows=rows, prefixes=prefixes, token=token, last=last)
 
 
 def successor(prefix: bytes) -> bytes:
     """The first name after every name that begins so; empty when there is no end (an empty prefix)."""
     return prefix[:-1] + bytes([prefix[-1] + 1]) if prefix else b""  # UTF-8 never has a byte 255
+
+
+def after(marker: str, prefix: str, delimiter: str) -> Place:
+    """Where a list begins that goes on after this name, or after all that is folded into this prefix."""
+    folded = delimiter and marker.startswith(prefix) and marker.find(delimiter, len(prefix)) >= 0
+    if folded and marker.find(delimiter, len(prefix)) + len(delimiter) == len(marker):
+        return successor(marker.encode()), 0
+    return (marker.encode() + b"\0" if marker else b""), 0
 
 
 def _entries(scan: Scan, query: ObjectQuery) -> Iterator[_Entry]:
@@ -115,11 +130,11 @@ def _entries_until_fold(
         folded = _fold(name, query)
         if folded is None:
             again = (name, generation + 1) if query.versions else (name + b"\0", 0)
-            yield _Entry(rows=[row], prefix=None, again=again)
+            yield _Entry(rows=[row], name=name, prefix=None, again=again)
             continue
         below = (successor(folded), 0)
         same = scan((folded, 0), folded + b"\0") if query.trailing and name == folded else ()
-        yield _Entry(rows=[own for _, _, own in same], prefix=folded, again=below)
+        yield _Entry(rows=[own for _, _, own in same], name=folded, prefix=folded, again=below)
         return below
     return None
 
@@ -148,7 +163,12 @@ def _write_token(place: Place) -> str:
     return base64.urlsafe_b64encode(json.dumps([name.hex(), generation]).encode()).decode()
 
 
-def _read_token(token: str) -> Place:
+def read_token(token: str) -> Place:
+    """Where the page of this token begins.
+
+    Raises:
+        ApiError: 400 for what is none.
+    """
     try:
         name, generation = json.loads(base64.urlsafe_b64decode(token))
         return bytes.fromhex(name), int(generation)

@@ -99,6 +99,28 @@ class Session:
 
 
 @dataclass(frozen=True, kw_only=True)
+class MultipartUpload:
+    """An upload of the XML API that is under way; `number` is that of its place among those of one name."""
+
+    id: str
+    bucket: str
+    name: str
+    number: int
+    fields: Fields
+    created: datetime
+
+
+@dataclass(frozen=True, kw_only=True)
+class UploadPart:
+    """One part that has arrived, of the upload with this id."""
+
+    upload: str
+    number: int
+    content: Content
+    written: datetime
+
+
+@dataclass(frozen=True, kw_only=True)
 class StorageSubscription:
     """A notification configuration of a bucket; `topic` is `projects/P/topics/T`."""
 

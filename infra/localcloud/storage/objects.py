@@ -8,13 +8,13 @@ from starlette.responses import Response
 from localcloud.http import Json, RawRoute, read_json
 from localcloud.storage.conditions import Conditions, NotModified, flag, number
 from localcloud.storage.downloads import media
-from localcloud.storage.etags import check_etag
+from localcloud.storage.etags import check_etag, tag_of
 from localcloud.storage.fields import FIXED_IN_OBJECT, check_custom_time, merge, read_object
 from localcloud.storage.index import load_blob
 from localcloud.storage.links import StorageLinks
 from localcloud.storage.listing import ObjectQuery
 from localcloud.storage.model import Blob, Fields
-from localcloud.storage.resource import etag, listing_json
+from localcloud.storage.resource import listing_json
 from localcloud.storage.store import Store
 
 LIST = "/storage/v1/b/{bucket}/o"
@@ -54,7 +54,7 @@ class Objects:
         blob = self._find(request)
         try:
             Conditions.read(request.query_params).check_read(blob)
-            check_etag(request.headers, _tag(blob), reading=True)
+            check_etag(request.headers, tag_of(request.scope, blob), reading=True)
         except NotModified:
             return Response(status_code=304)
         if request.query_params.get("alt") == "media":
@@ -77,20 +77,16 @@ class Objects:
         fields = read_object(await read_json(request))
         blob = self._find(request)
         Conditions.read(request.query_params).check(blob)
-        check_etag(request.headers, _tag(blob), reading=False)
+        check_etag(request.headers, tag_of(request.scope, blob), reading=False)
         return blob, {key: value for key, value in fields.items() if key not in FIXED_IN_OBJECT}
 
     async def _delete(self, request: Request) -> Response:
         query, path = request.query_params, request.path_params
         generation = number(query, "generation")
-        check_etag(request.headers, _tag(self._find(request)), reading=False)
+        check_etag(request.headers, tag_of(request.scope, self._find(request)), reading=False)
         self._store.delete(path["bucket"], path["object"], Conditions.read(query), generation)
         return Response(status_code=204)
 
     def _find(self, request: Request) -> Blob:
         path = request.path_params
         return self._store.get(path["bucket"], path["object"], number(request.query_params, "generation"))
-
-
-def _tag(blob: Blob) -> str:
-    return etag(blob.generation, blob.metageneration)

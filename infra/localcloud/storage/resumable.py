@@ -7,7 +7,7 @@ was cut off, and `Range` says how much that is.
 import asyncio
 import secrets
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from starlette.datastructures import Headers
 from starlette.requests import Request
@@ -20,7 +20,7 @@ from localcloud.storage.conditions import number
 from localcloud.storage.content import ContentSink
 from localcloud.storage.intent import Intent
 from localcloud.storage.links import StorageLinks
-from localcloud.storage.model import Session
+from localcloud.storage.model import Blob, Session
 from localcloud.storage.ranges import Piece, check_size, read_content_range
 from localcloud.storage.store import Store
 
@@ -120,11 +120,17 @@ class Resumable:
         self._opened.pop(session.id, None)
         claims = Claims.read(request.headers, session.body)
         try:
-            blob = intent.complete(self._store, content, claims, session=session.id)
+            blob = intent.complete(
+                self._store, content, claims, within=lambda blob: self._end(session.id, blob)
+            )
         except ApiError:  # as in Cloud Storage, an upload that was refused at its end cannot go on
             self._store.index.drop_session(session.id)
             raise
         return Json(self._links.blob(blob))
+
+    def _end(self, session_id: str, blob: Blob) -> None:
+        if session := self._store.index.session(session_id):
+            self._store.index.put_session(replace(session, done=blob))
 
 
 async def _append(opened: _Open, start: int, stream: AsyncIterator[bytes]) -> None:

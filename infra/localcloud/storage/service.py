@@ -32,6 +32,9 @@ from localcloud.storage.resumable import Resumable
 from localcloud.storage.retention import period
 from localcloud.storage.store import Store
 from localcloud.storage.uploads import Uploads
+from localcloud.storage.xmlapi.listing import XmlLists
+from localcloud.storage.xmlapi.multipart import XmlMultipart
+from localcloud.storage.xmlapi.progress import XmlProgress
 
 
 class StorageService:
@@ -80,6 +83,9 @@ class StorageService:
             *Uploads(store=store, links=links, resumable=Resumable(store=store, links=links)).routes(),
             *Notifications(store=store, links=links).routes(),
             *self._hmac_keys.routes(),
+            *XmlLists(store=store).routes(),
+            *XmlMultipart(store=store, links=links).routes(),
+            *XmlProgress(store=store).routes(),
         ]
         return [*fronted(methods), batch_route("/batch/storage/v1")]
 

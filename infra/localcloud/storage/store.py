@@ -5,7 +5,7 @@ without an await in between. That is what makes the preconditions exact for any 
 """
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -54,6 +54,7 @@ class Store:
         for session in self.index.sessions():
             if session.created < self.now() - SESSION_LIFE:
                 self.index.drop_session(session.id)
+        self.index.multiparts.drop_lost(self.vault.intact)
         if orphans := self.vault.sweep(self.index.files()):
             _log.info("removed %d files of uploads that never finished", orphans)
 
@@ -103,8 +104,10 @@ class Store:
         conditions.check_bucket(self.bucket(name))
         if next(self.index.scan(name, (b"", 0), versions=True), None):
             raise ApiError(409, "conflict", "The bucket you tried to delete is not empty.")
+        files = list(self.index.multiparts.files(name))
         with self.index.transaction():
             self.index.drop_bucket(name)
+        self.vault.remove(files)
 
     # Reading objects
 
@@ -156,9 +159,9 @@ class Store:
         conditions: Conditions = ANYTHING,
         *,
         claims: Claims = NO_CLAIMS,
-        session: str = "",
+        within: Callable[[Blob], None] = lambda _blob: None,
     ) -> Blob:
-        """Make a draft the live generation; the upload `session`, if any, is done in the same commit.
+        """Make a draft the live generation; what `within` does to the index is in the same commit.
 
         When it is refused, the draft's file is removed.
 
@@ -168,12 +171,12 @@ class Store:
         """
         try:
             claims.check(draft.content)
-            return self._write(draft, conditions, session)
+            return self._write(draft, conditions, within)
         except ApiError:
             self.vault.remove([draft.content.file])
             raise
 
-    def _write(self, draft: Draft, conditions: Conditions, session_id: str) -> Blob:
+    def _write(self, draft: Draft, conditions: Conditions, within: Callable[[Blob], None]) -> Blob:
         self.check(draft.bucket, draft.name, conditions)
         bucket = self.bucket(draft.bucket)
         now, old = self.now(), self.find(draft.bucket, draft.name)
@@ -185,8 +188,7 @@ class Store:
             retired = self._retire(old, now) if old else None
             blob = draft.blob(generation, now)
             self.index.put_blob(blob)
-            if session := self.index.session(session_id):
-                self.index.put_session(replace(session, done=blob))
+            within(blob)
         self.limits.count(draft.bucket, draft.name)
         if old:
             self._tell(EventType.FINALIZE, blob, now, overwroteGeneration=old.generation)

@@ -11,7 +11,6 @@ from starlette.responses import Response
 from localcloud.errors import ApiError
 from localcloud.http import Json, RawRoute
 from localcloud.storage.checksums import Claims
-from localcloud.storage.content import ContentSink
 from localcloud.storage.intent import Intent
 from localcloud.storage.links import StorageLinks
 from localcloud.storage.related import Data, Event, Head, Related
@@ -61,14 +60,7 @@ class Uploads:
         query = dict(request.query_params)
         intent = Intent.read(bucket=bucket, query=query, body=body, content_type=content_type)
         self._store.check(bucket, intent.name, intent.conditions)
-        sink = ContentSink(self._store.vault.new())
-        try:
-            async for data in stream:
-                await sink.write(data)
-        except BaseException:
-            await sink.abandon()
-            raise
-        content = await sink.finish()
+        content = await self._store.vault.take(stream)
         blob = intent.complete(self._store, content, Claims.read(request.headers, body))
         return Json(self._links.blob(blob))
 

@@ -153,6 +153,8 @@ def test_a_body_of_unknown_length_is_a_body():
         "/batch",
         "/token",
         "/resumable/upload/storage/v1/b/x/o",
+        "/bucket/object",
+        "/my.bucket-1/a/b",
     ],
 )
 def test_media_batches_and_token_requests_are_no_json(path: str):
@@ -160,6 +162,17 @@ def test_media_batches_and_token_requests_are_no_json(path: str):
     assert (
         why(method="POST", path=path, content_type="multipart/related; boundary=x", content_length="9") == ""
     )
+
+
+@pytest.mark.parametrize(
+    "path", ["/bucket", "/local/objects", "/storage/v1/b", "/v1/projects", "/oauth2/x", "/b/x"]
+)
+def test_what_is_no_object_of_the_xml_api_takes_json(path: str):
+    """Our own paths among it; and to an object, too, no page may send anything."""
+    form = {"method": "POST", "content_type": "text/plain", "content_length": "9"}
+    assert why(path=path, **form)
+    assert why(path="/bucket/object", origin="http://evil.example", **form)
+    assert why(path="/bucket/object", sec_fetch_site="cross-site", **form)
 
 
 def test_a_long_question_may_come_as_a_form():

@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from google.auth.credentials import AnonymousCredentials
 from google.cloud import storage
 
 from localcloud.clock import Clock
+from localcloud.cloud import LocalCloud, Options
 from localcloud.errors import ApiError
 from localcloud.faults import Faults
 from localcloud.http import Listener, build_app
@@ -21,6 +22,7 @@ from localcloud.storage import StorageService
 from tests.localcloud.conformance.recorder import Recorder
 
 PROJECT = "project"
+Work = Callable[[httpx.AsyncClient], Awaitable[Any]]
 
 
 @dataclass(frozen=True)
@@ -156,3 +158,20 @@ def bucket(client: storage.Client) -> storage.Bucket:
     """An empty bucket."""
     found: storage.Bucket = client.create_bucket("bucket")
     return found
+
+
+@pytest.fixture
+def play(tmp_path: Path) -> Callable[[Work], Any]:
+    """Plays a client's part beside a whole local cloud that has the bucket `data` with `a/é 1`."""
+
+    async def beside(work: Work) -> Any:
+        async with (
+            LocalCloud(Options(project="demo", state=tmp_path, machines=False)) as cloud,
+            httpx.AsyncClient(base_url=cloud.endpoints.http, trust_env=False) as client,
+        ):
+            await client.post("/storage/v1/b?project=demo", json={"name": "data"})
+            where = "/upload/storage/v1/b/data/o?uploadType=media&name=a/%C3%A9%201"
+            await client.post(where, content=b"content")
+            return await work(client)
+
+    return lambda work: asyncio.run(beside(work))

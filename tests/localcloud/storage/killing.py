@@ -1,7 +1,6 @@
 """A local cloud that is killed while writers write, and what must then be there."""
 
 import base64
-import hashlib
 import json
 import random
 import signal
@@ -14,6 +13,8 @@ from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
+
+import google_crc32c
 
 PLAIN, VERSIONED = "plain-bucket", "versioned-bucket"
 PIECE = 256 << 10
@@ -28,7 +29,7 @@ START_SECONDS = 120
 class Version:
     """What is known of one generation."""
 
-    md5: str
+    crc: str
     note: str = ""
     live: bool = True
 
@@ -119,10 +120,10 @@ class Writer:
         if len(versions) > MOST_VERSIONS:
             self._forget(calls, key, self.dice.choice(old))
         elif live:
-            steps = (self._write, self._write, self._annotate, self._delete, self._copy, self._send)
-            self.dice.choice(steps)(calls, key)
+            steps = (self._write, self._write, self._annotate, self._delete, self._copy)
+            self.dice.choice([*steps, self._send, self._send_in_parts])(calls, key)
         else:
-            self.dice.choice([self._write, self._send])(calls, key)
+            self.dice.choice([self._write, self._send, self._send_in_parts])(calls, key)
 
     def _key(self) -> Key:
         name = f"w{self.number}/{self.dice.randrange(NAMES)}"
@@ -130,13 +131,13 @@ class Writer:
 
     def _write(self, calls: Calls, key: Key) -> None:
         content = self.dice.randbytes(self.dice.choice(SIZES))
-        self._try(key, self._written(key, md5_of(content)), makes=True)
+        self._try(key, self._written(key, crc_of(content)), makes=True)
         self._done(calls("POST", f"{_upload(key)}&uploadType=media", content))
 
     def _send(self, calls: Calls, key: Key) -> None:
         """A resumable upload in two pieces."""
         content = self.dice.randbytes(PIECE + self.dice.randrange(1, 1000))
-        self._try(key, self._written(key, md5_of(content)), makes=True)
+        self._try(key, self._written(key, crc_of(content)), makes=True)
         calls("POST", f"{_upload(key)}&uploadType=resumable", {})
         place = urlsplit(calls.headers["location"])
         path, total = f"{place.path}?{place.query}", len(content)
@@ -144,11 +145,19 @@ class Writer:
         span = f"bytes {PIECE}-{total - 1}/{total}"
         self._done(calls("PUT", path, content[PIECE:], **{"content-range": span}))
 
+    def _send_in_parts(self, calls: Calls, key: Key) -> None:
+        """A multipart upload of the XML API; one part is as small as it likes to be."""
+        content = self.dice.randbytes(self.dice.choice(SIZES))
+        self._try(key, self._written(key, crc_of(content)), makes=True)
+        complete_parts(calls, key, begin_parts(calls, key), {1: content})
+        told = json.dumps({"generation": calls.headers["x-goog-generation"]})
+        self._done(told.encode())
+
     def _copy(self, calls: Calls, key: Key) -> None:
         target = self._key()
-        md5 = next(version.md5 for version in self.known[key].values() if version.live)
+        crc = next(version.crc for version in self.known[key].values() if version.live)
         note = next(version.note for version in self.known[key].values() if version.live)
-        self._try(target, self._written(target, md5, note), makes=True)
+        self._try(target, self._written(target, crc, note), makes=True)
         self._done(calls("POST", f"{_object(key)}/copyTo{_object(target).removeprefix('/storage/v1')}", {}))
 
     def _annotate(self, calls: Calls, key: Key) -> None:
@@ -156,7 +165,7 @@ class Writer:
 
         def after(_generation: int) -> Versions:
             return {
-                generation: Version(version.md5, note, live=True) if version.live else version
+                generation: Version(version.crc, note, live=True) if version.live else version
                 for generation, version in versions.items()
             }
 
@@ -179,13 +188,13 @@ class Writer:
         if key[0] == PLAIN:
             return {}
         return {
-            generation: Version(version.md5, version.note, live=False)
+            generation: Version(version.crc, version.note, live=False)
             for generation, version in versions.items()
         }
 
-    def _written(self, key: Key, md5: str, note: str = "") -> Callable[[int], Versions]:
+    def _written(self, key: Key, crc: str, note: str = "") -> Callable[[int], Versions]:
         retired = self._retired(key)
-        return lambda generation: {**retired, generation: Version(md5, note)}
+        return lambda generation: {**retired, generation: Version(crc, note)}
 
     def _try(self, key: Key, after: Callable[[int], Versions], *, makes: bool) -> None:
         self.trying = Trying(key, after, makes)
@@ -220,9 +229,38 @@ class Writer:
         return there == self.trying.after(new)
 
 
-def md5_of(content: bytes) -> str:
-    """As `md5Hash` has it."""
-    return base64.b64encode(hashlib.md5(content, usedforsecurity=False).digest()).decode()
+def crc_of(content: bytes) -> str:
+    """As `crc32c` has it, which every object has, composed or sent in parts as well."""
+    return base64.b64encode(google_crc32c.value(content).to_bytes(4)).decode()
+
+
+def begin_parts(calls: Calls, key: Key) -> str:
+    """The id of a new multipart upload."""
+    begun = calls("POST", f"{_path(key)}?uploads").decode()
+    return begun.partition("<UploadId>")[2].partition("<")[0]
+
+
+def send_part(calls: Calls, key: Key, upload: str, number: int, content: bytes) -> str:
+    """Send a part; its entity tag."""
+    calls("PUT", f"{_path(key)}?partNumber={number}&uploadId={upload}", content)
+    return calls.headers["etag"]
+
+
+def complete_parts(
+    calls: Calls, key: Key, upload: str, contents: Mapping[int, bytes], tags: Mapping[int, str] | None = None
+) -> None:
+    """Send these parts, and complete the upload with them and those that were sent before."""
+    sent = {number: send_part(calls, key, upload, number, content) for number, content in contents.items()}
+    listed = "".join(
+        f"<Part><PartNumber>{number}</PartNumber><ETag>{tag}</ETag></Part>"
+        for number, tag in sorted({**(tags or {}), **sent}.items())
+    )
+    body = f"<CompleteMultipartUpload>{listed}</CompleteMultipartUpload>"
+    calls("POST", f"{_path(key)}?uploadId={upload}", body.encode())
+
+
+def _path(key: Key) -> str:
+    return f"/{key[0]}/{quote(key[1])}"
 
 
 def _upload(key: Key) -> str:
@@ -248,7 +286,7 @@ def everything(address: str) -> dict[Key, dict[int, Version]]:
     for bucket in (PLAIN, VERSIONED):
         for item in _items(calls, f"/storage/v1/b/{bucket}/o?versions=true"):
             version = Version(
-                item["md5Hash"], item.get("metadata", {}).get("note", ""), live="timeDeleted" not in item
+                item["crc32c"], item.get("metadata", {}).get("note", ""), live="timeDeleted" not in item
             )
             found.setdefault((bucket, item["name"]), {})[int(item["generation"])] = version
     calls.close()
@@ -261,7 +299,7 @@ def torn(address: str, found: Mapping[Key, Versions], dice: random.Random, sampl
     every = [(key, generation) for key, versions in found.items() for generation in versions]
     for key, generation in dice.sample(every, min(samples, len(every))):
         content = calls("GET", f"/download{_object(key)}?alt=media&generation={generation}")
-        if md5_of(content) != found[key][generation].md5:
+        if crc_of(content) != found[key][generation].crc:
             wrong.append(f"{key} {generation}: the content is not its own")
     calls.close()
     return wrong

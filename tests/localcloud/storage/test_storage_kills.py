@@ -5,7 +5,22 @@ from pathlib import Path
 
 import pytest
 
-from tests.localcloud.storage.killing import PLAIN, Trying, Version, Versions, Writer, ordeal
+from tests.localcloud.storage.killing import (
+    PLAIN,
+    Calls,
+    Server,
+    Trying,
+    Version,
+    Versions,
+    Writer,
+    begin_parts,
+    complete_parts,
+    crc_of,
+    everything,
+    ordeal,
+    prepare,
+    send_part,
+)
 from tests.long import long
 
 
@@ -25,6 +40,25 @@ def test_kills_lose_and_revive_nothing(tmp_path: Path):
 def test_kills_during_100_000_writes_lose_and_revive_nothing(tmp_path: Path):
     """The same, sixty times as long."""
     _ordeal(tmp_path, writes=100_000, kills=40)
+
+
+def test_a_part_that_was_acknowledged_outlasts_a_kill(tmp_path: Path):
+    """The upload goes on after the next start, and the part counts."""
+    key, first = (PLAIN, "parts"), bytes(5 << 20)
+    server = Server(tmp_path)
+    prepare(server.address)
+    calls = Calls(server.address)
+    upload = begin_parts(calls, key)
+    tags = {1: send_part(calls, key, upload, 1, first)}
+    calls.close()
+    server.kill()
+    server = Server(tmp_path)
+    calls = Calls(server.address)
+    complete_parts(calls, key, upload, {2: b"end"}, tags)
+    [version] = everything(server.address)[key].values()
+    calls.close()
+    server.kill()
+    assert version.crc == crc_of(first + b"end")
 
 
 KEY = (PLAIN, "w0/1")

@@ -1,36 +1,12 @@
 """The part of the XML API that signed URLs and Go's client need."""
 
-import asyncio
-from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
 
-from localcloud.cloud import LocalCloud, Options
 from localcloud.errors import ApiError
-from localcloud.storage.xml import check_signed
-
-Work = Callable[[httpx.AsyncClient], Awaitable[Any]]
-
-
-@pytest.fixture
-def play(tmp_path: Path) -> Callable[[Work], Any]:
-    """Plays a client's part beside a whole local cloud that has the bucket `data` with `a/é 1`."""
-
-    async def beside(work: Work) -> Any:
-        async with (
-            LocalCloud(Options(project="demo", state=tmp_path, machines=False)) as cloud,
-            httpx.AsyncClient(base_url=cloud.endpoints.http, trust_env=False) as client,
-        ):
-            await client.post("/storage/v1/b?project=demo", json={"name": "data"})
-            where = "/upload/storage/v1/b/data/o?uploadType=media&name=a/%C3%A9%201"
-            await client.post(where, content=b"content")
-            return await work(client)
-
-    return lambda work: asyncio.run(beside(work))
+from localcloud.storage.xmlapi.signed import check_signed
 
 
 @pytest.mark.parametrize(
@@ -41,9 +17,13 @@ def play(tmp_path: Path) -> Callable[[Work], Any]:
         ("HEAD", "/data/a/%C3%A9%201", 200, ""),
         ("GET", "/data/nothing", 404, "No such object"),
         ("GET", "/other/a", 404, "does not know GET /other/a"),
-        ("GET", "/data", 501, "GET of a bucket of the XML API"),
+        ("PUT", "/data", 501, "PUT of a bucket of the XML API"),
+        ("GET", "/data?acl", 501, "the parameter acl of the XML API"),
+        ("GET", "/data?versions", 501, "the parameter versions of the XML API"),
+        ("GET", "/data?list-type=2&fetch-owner=true", 501, "the parameter fetch-owner of the XML API"),
         ("POST", "/data/b", 501, "POST of an object of the XML API"),
-        ("GET", "/data/a/%C3%A9%201?uploads=", 501, "the parameter uploads of the XML API"),
+        ("GET", "/data/a/%C3%A9%201?uploads=", 501, "GET of an object with the parameter uploads of the XML"),
+        ("GET", "/data/a/%C3%A9%201?tagging", 501, "the parameter tagging of the XML API"),
         ("GET", "/data/a/%C3%A9%201?response-content-type=x", 501, "the parameter response-content-type"),
         ("GET", "/data/a/%C3%A9%201?Expires=1&Signature=s&GoogleAccessId=i", 400, "expired"),
         ("GET", "/storage/v1/b/data", 200, '"name":"data"'),

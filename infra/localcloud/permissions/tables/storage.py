@@ -1,8 +1,8 @@
 """The JSON API of Cloud Storage.
 
-From "IAM permissions for JSON methods" (Cloud Storage). What an upload, copy or composition needs besides
-if it replaces an object ("Upload objects from a file system": `storage.objects.delete`) is asked for where
-that is known, in the store.
+From "IAM permissions for JSON methods" and "IAM permissions for XML requests" (Cloud Storage). What an
+upload, copy or composition needs besides if it replaces an object ("Upload objects from a file system":
+`storage.objects.delete`) is asked for where that is known, in the store.
 """
 
 from localcloud.permissions.tables.row import PermissionAsk, Rows, rows
@@ -47,6 +47,11 @@ _OBJECTS = rows(
     GET    /storage/v1/b/{bucket}/notificationConfigs/{notification}   storage.buckets.get@bucket
     DELETE /storage/v1/b/{bucket}/notificationConfigs/{notification}   storage.buckets.update@bucket
     POST   /batch/storage/v1                        -
+
+    GET    /storage/xml/objects/{bucket}            storage.objects.list@bucket
+    GET    /storage/xml/uploads/{bucket}            storage.multipartUploads.list@bucket
+    GET    /storage/xml/parts/{bucket}/{object}     storage.multipartUploads.listParts@bucket
+    DELETE /storage/xml/parts/{bucket}/{object}     storage.multipartUploads.abort@bucket
     """
 )
 
@@ -56,9 +61,16 @@ _COPY = (
     PermissionAsk("storage.objects.get", "sourceBucket"),
     PermissionAsk("storage.objects.create", "destinationBucket"),
 )
+_SEND = (
+    PermissionAsk("storage.multipartUploads.create", "bucket"),
+    PermissionAsk("storage.objects.create", "bucket"),
+)
 
 STORAGE: Rows = {
     **_OBJECTS,
+    ("POST", "/storage/xml/uploads/{bucket}/{object}"): _SEND,
+    ("PUT", "/storage/xml/parts/{bucket}/{object}"): _SEND,
+    ("POST", "/storage/xml/parts/{bucket}/{object}"): _SEND,
     ("POST", f"{_FROM}/rewriteTo{_TO}"): _COPY,
     ("POST", f"{_FROM}/copyTo{_TO}"): _COPY,
     ("POST", "/storage/v1/b/{bucket}/o/{sourceObject}/moveTo/o/{destinationObject}"): (
