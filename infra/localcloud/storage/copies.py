@@ -11,6 +11,7 @@ from localcloud.errors import ApiError
 from localcloud.http import Json, RawRoute, read_json
 from localcloud.permissions import Need, demand
 from localcloud.storage.conditions import UNMET, Conditions, number
+from localcloud.storage.contexts import drops, inherited, without_contexts
 from localcloud.storage.fields import new_object, read_object
 from localcloud.storage.links import StorageLinks
 from localcloud.storage.model import Blob, Draft
@@ -81,7 +82,10 @@ class Copies:
     ) -> Blob:
         """Write a copy; metadata in the body takes the place of the source's."""
         conditions = Conditions.read(request.query_params)
-        fields = new_object(read_object(body)) or without_holds(source.fields)
+        asked = dict(new_object(read_object(body)))
+        contexts = {"contexts": asked.pop("contexts")} if "contexts" in asked else {}
+        given = {**(asked or without_holds(without_contexts(source.fields))), **contexts}
+        fields = inherited(given, [source.fields], dropped=_drops(request))
         check_object(name)
         self._store.check(bucket, name, conditions)
         content = self._store.vault.copy(source.content)
@@ -95,8 +99,9 @@ class Copies:
         conditions = Conditions.read(request.query_params)
         destination = body.get("destination") or {}
         # gcloud sends the checksums of the first source along here, so they are no claim about the result.
-        fields = new_object(read_object(destination))
+        asked = new_object(read_object(destination))
         sources = self._sources(bucket, body)
+        fields = inherited(asked, [source.fields for source in sources], dropped=_drops(request))
         by_generation = {item["name"] for item in body["sourceObjects"] if item.get("generation")}
         if body.get("deleteSourceObjects"):
             self._check_deletable(sources, by_generation)
@@ -142,3 +147,7 @@ class Copies:
         if wanted is not None and str(wanted) != str(blob.generation):
             raise ApiError(412, "conditionNotMet", UNMET)
         return blob
+
+
+def _drops(request: Request) -> bool:
+    return drops(request.query_params.getlist("dropContextGroups"))

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from localcloud.errors import ApiError
+from localcloud.storage.contexts import read_contexts
 from localcloud.storage.lifecycle import check_rules
 from localcloud.storage.model import Fields
 from localcloud.storage.undone import check_bucket, check_object
@@ -22,6 +23,7 @@ class ObjectFields(msgspec.Struct, kw_only=True, omit_defaults=True, rename="cam
     content_encoding: str | None = None
     content_language: str | None = None
     content_type: str | None = None
+    contexts: dict[str, Any] | None = None
     custom_time: datetime | None = None
     event_based_hold: bool | None = None
     temporary_hold: bool | None = None
@@ -73,13 +75,15 @@ def read_object(body: Mapping[str, Any]) -> Fields:
     """Take the settable members out of an `Object` body.
 
     Raises:
-        ApiError: 400 for a member of the wrong type or a storage class that does not exist, 501 for a member
-            that is not done.
+        ApiError: 400 for a member of the wrong type, a storage class that does not exist or a context that
+            cannot be, 501 for a member that is not done.
     """
     check_object(body)
     fields = _read(body, ObjectFields, _OBJECT_NAMES)
     if fields.get("storageClass") not in (None, *STORAGE_CLASSES):
         raise ApiError(400, "invalid", f"Invalid argument: storage class '{fields['storageClass']}'.")
+    if "contexts" in fields:
+        return {**fields, "contexts": read_contexts(fields["contexts"])}
     return fields
 
 

@@ -10,6 +10,7 @@ from typing import Self
 
 from localcloud.errors import ApiError
 from localcloud.storage.conditions import flag, number
+from localcloud.storage.contexts import ContextFilter
 from localcloud.storage.glob import compile_glob, literal_prefix
 
 LARGEST_PAGE = 1000
@@ -30,6 +31,7 @@ class ObjectQuery:
     start: Place = (b"", 0)
     end: bytes | None = None
     glob: str = ""
+    filter: ContextFilter | None = None
     trailing: bool = False
     versions: bool = False
     limit: int = LARGEST_PAGE
@@ -53,6 +55,7 @@ class ObjectQuery:
             start=max(starts),
             end=min((end for end in ends if end), default=None),
             glob=glob,
+            filter=ContextFilter.read(query["filter"]) if query.get("filter") else None,
             trailing=flag(query, "includeTrailingDelimiter"),
             versions=flag(query, "versions"),
             limit=page_size(query),
@@ -129,6 +132,8 @@ def _entries_until_fold(
             continue
         folded = _fold(name, query)
         if folded is None:
+            if query.filter and not query.filter.takes(row):
+                continue
             again = (name, generation + 1) if query.versions else (name + b"\0", 0)
             yield _Entry(rows=[row], name=name, prefix=None, again=again)
             continue

@@ -17,6 +17,7 @@ from localcloud.permissions import Need, demand
 from localcloud.storage.checksums import NO_CLAIMS, Claims
 from localcloud.storage.conditions import ANYTHING, Conditions
 from localcloud.storage.content import Vault
+from localcloud.storage.contexts import stamped
 from localcloud.storage.events import EventType, Notifier, ObjectEvent
 from localcloud.storage.index import Index
 from localcloud.storage.listing import ObjectPage, ObjectQuery, list_page
@@ -182,7 +183,7 @@ class Store:
         now, old = self.now(), self.find(draft.bucket, draft.name)
         if old:
             self._check_kept(old, now, forever=not bucket.versioned)
-        draft = replace(draft, fields=held_by_default(draft.fields, bucket))
+        draft = replace(draft, fields=stamped({}, held_by_default(draft.fields, bucket), now))
         with self.index.transaction():
             generation = self.index.next_generation(now)
             retired = self._retire(old, now) if old else None
@@ -203,7 +204,7 @@ class Store:
         now = self.now()
         changed = replace(
             blob,
-            fields=fields,
+            fields=stamped(blob.fields, fields, now),
             metageneration=blob.metageneration + 1,
             updated=now,
             released=released(blob, fields, now),

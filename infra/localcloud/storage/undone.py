@@ -19,9 +19,7 @@ TAGS = ("if-match", "if-none-match")
 
 PARAMETERS = (
     "destinationKmsKeyName",
-    "dropContextGroups",
     "enableObjectRetention",
-    "filter",
     "kmsKeyName",
     "overrideUnlockedRetention",
     "restoreToken",
@@ -35,7 +33,7 @@ LISTS = frozenset({"softDeleted"})
 ACCESS_LISTS = ("predefinedAcl", "predefinedDefaultObjectAcl", "destinationPredefinedAcl")
 """Query parameters that no bucket with uniform access takes, and every bucket here is one."""
 
-OBJECT_FIELDS = ("contexts", "kmsKeyName", "retention")
+OBJECT_FIELDS = ("kmsKeyName", "retention")
 """Members of the body of an object."""
 
 SETTINGS: Mapping[str, tuple[Any, ...]] = {

@@ -66,7 +66,7 @@ def test_a_setting_of_a_bucket_that_is_not_done_is_refused(
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("contexts", {"custom": {}}), ("kmsKeyName", "k"), ("retention", {"mode": "Locked"})],
+    [("kmsKeyName", "k"), ("retention", {"mode": "Locked"})],
 )
 def test_a_member_of_an_object_that_is_not_done_is_refused(
     made: storage.Blob, http: httpx.Client, name: str, value: object
@@ -100,7 +100,7 @@ def test_customers_keys_are_refused(made: storage.Blob, http: httpx.Client, head
 @pytest.mark.parametrize(
     ("path", "query", "name"),
     [
-        (f"{BUCKET}/o", {"filter": 'contexts."a"="b"'}, "filter"),
+        (OBJECT, {"softDeleted": "true"}, "softDeleted"),
         (OBJECT, {"restoreToken": "x"}, "restoreToken"),
     ],
 )
