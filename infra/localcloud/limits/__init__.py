@@ -1,6 +1,7 @@
 """What Google's services allow in a time, and how long they take: `Limits` is data, `LimitsBook` holds it."""
 
 from localcloud.limits.book import LimitsBook
+from localcloud.limits.buckets import BucketLimits
 from localcloud.limits.calls import CallLimits
 from localcloud.limits.inserts import InsertTimes
 from localcloud.limits.late_log import LateLog
@@ -12,6 +13,7 @@ from localcloud.limits.writes import WriteLimits
 __all__ = [
     "OFF",
     "ApiQuotas",
+    "BucketLimits",
     "CallLimits",
     "InsertTimes",
     "LateLog",

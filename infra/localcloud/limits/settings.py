@@ -20,6 +20,10 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """Creates, updates and deletes a second of one object ("Quotas & limits", Cloud Storage)."""
     bucket_writes: Rate = 1000.0
     """The same of all objects of a bucket at first ("Request rate and access distribution guidelines")."""
+    bucket_creations: Rate = 0.5
+    """Creates and deletes of buckets a second in the project ("Quotas & limits": one every two seconds)."""
+    bucket_updates: Rate = 1.0
+    """Updates of its metadata a second of one bucket (same page)."""
     function_timeouts: Rate = 1.0
     """After which part of its `timeout_seconds` a request to a function ends ("Set request timeout")."""
     api_quotas: Rate = 1.0
@@ -41,6 +45,8 @@ OFF = Limits(
     latency_seconds=0,
     object_writes=0,
     bucket_writes=0,
+    bucket_creations=0,
+    bucket_updates=0,
     function_timeouts=0,
     api_quotas=0,
     insert_times=0,

@@ -67,7 +67,10 @@ class Buckets:
     async def _insert(self, request: Request) -> Response:
         self._check_project(request)
         body = await read_json(request)
-        return Json(self._links.bucket(self.create(check_bucket(body.get("name")), body)))
+        self._store.bucket_limits.check_creation()
+        bucket = self.create(check_bucket(body.get("name")), body)
+        self._store.bucket_limits.count_creation()
+        return Json(self._links.bucket(bucket))
 
     def create(self, name: str, body: Mapping[str, Any]) -> Bucket:
         """Create a bucket with the settings of a `Bucket` body.

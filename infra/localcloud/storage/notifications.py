@@ -65,7 +65,9 @@ class Notifications:
             prefix=body.object_name_prefix,
             attributes=body.custom_attributes,
         )
+        self._store.bucket_limits.check_update(bucket)
         index.put_subscription(subscription)
+        self._store.bucket_limits.count_update(bucket)
         return Json(self._links.subscription(subscription))
 
     async def _list(self, request: Request) -> Response:
@@ -84,8 +86,10 @@ class Notifications:
     async def _delete(self, request: Request) -> Response:
         path = request.path_params
         self._store.bucket(path["bucket"])
+        self._store.bucket_limits.check_update(path["bucket"])
         if not self._store.index.drop_subscription(path["bucket"], path["notification"]):
             raise _missing(path)
+        self._store.bucket_limits.count_update(path["bucket"])
         return Response(status_code=204)
 
 

@@ -13,7 +13,7 @@ from starlette.routing import BaseRoute, Route
 from localcloud.batch import batch_route
 from localcloud.clock import Clock
 from localcloud.http import Json
-from localcloud.limits import OFF, Limits, WriteLimits
+from localcloud.limits import OFF, BucketLimits, Limits, WriteLimits
 from localcloud.permissions import entrance
 from localcloud.ports import Publish
 from localcloud.project import number_of
@@ -67,8 +67,14 @@ class StorageService:
         links = StorageLinks(base_url, self._kept, number)
         notifier = Notifier(publish=publish, subscriptions=self._index.subscriptions, links=links)
         vault = Vault(home / "content")
-        writes = WriteLimits(limits, elapsed=clock.elapsed)
-        self._store = Store(index=self._index, vault=vault, notifier=notifier, clock=clock, limits=writes)
+        self._store = Store(
+            index=self._index,
+            vault=vault,
+            notifier=notifier,
+            clock=clock,
+            limits=WriteLimits(limits, elapsed=clock.elapsed),
+            bucket_limits=BucketLimits(limits, elapsed=clock.elapsed),
+        )
         self._store.repair()
         self._buckets = Buckets(store=self._store, links=self._links, project=project)
         self._hmac_keys = HmacKeys(project=project, clock=clock, base_url=self._links.base_url)

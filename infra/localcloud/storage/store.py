@@ -12,7 +12,7 @@ from typing import Any
 
 from localcloud.clock import Clock
 from localcloud.errors import ApiError
-from localcloud.limits import WriteLimits
+from localcloud.limits import BucketLimits, WriteLimits
 from localcloud.permissions import Need, demand
 from localcloud.storage.checksums import NO_CLAIMS, Claims
 from localcloud.storage.conditions import ANYTHING, Conditions
@@ -34,11 +34,19 @@ class Store:
     """Buckets and objects of one folder."""
 
     def __init__(
-        self, *, index: Index, vault: Vault, notifier: Notifier, clock: Clock, limits: WriteLimits
+        self,
+        *,
+        index: Index,
+        vault: Vault,
+        notifier: Notifier,
+        clock: Clock,
+        limits: WriteLimits,
+        bucket_limits: BucketLimits,
     ) -> None:
         self.index = index
         self.vault = vault
         self.limits = limits
+        self.bucket_limits = bucket_limits
         self._notifier = notifier
         self._clock = clock
 
@@ -91,17 +99,24 @@ class Store:
         return bucket
 
     def change_bucket(self, bucket: Bucket, **changes: Any) -> Bucket:
-        """Write a bucket with these attributes changed, as its next metageneration."""
+        """Write a bucket with these attributes changed, as its next metageneration.
+
+        Raises:
+            ApiError: 429 when it comes too soon.
+        """
+        self.bucket_limits.check_update(bucket.name)
         changed = replace(bucket, **changes, metageneration=bucket.metageneration + 1, updated=self.now())
         self.index.put_bucket(changed)
+        self.bucket_limits.count_update(bucket.name)
         return changed
 
     def delete_bucket(self, name: str, conditions: Conditions) -> None:
         """Delete an empty bucket.
 
         Raises:
-            ApiError: 404; 409 while it holds an object, live or not; 412.
+            ApiError: 404; 409 while it holds an object, live or not; 412; 429 when it comes too soon.
         """
+        self.bucket_limits.check_creation()
         conditions.check_bucket(self.bucket(name))
         if next(self.index.scan(name, (b"", 0), versions=True), None):
             raise ApiError(409, "conflict", "The bucket you tried to delete is not empty.")
@@ -109,6 +124,8 @@ class Store:
         with self.index.transaction():
             self.index.drop_bucket(name)
         self.vault.remove(files)
+        self.bucket_limits.count_creation()
+        self.bucket_limits.forget(name)
 
     # Reading objects
 
