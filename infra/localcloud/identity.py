@@ -4,6 +4,10 @@ With `GCE_METADATA_HOST` at this port, `google.auth.default()` works as it does 
 machines have metadata servers of their own. The certificates of its identity tokens are here, too.
 """
 
+import base64
+import json
+from urllib.parse import parse_qsl
+
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
@@ -76,7 +80,7 @@ class Identity:
 
     async def _metadata_token(self, request: Request) -> Response:
         _asked_rightly(request)
-        return Json(self._grant(), headers=FLAVOR)
+        return Json(self._grant(self._email), headers=FLAVOR)
 
     async def _identity(self, request: Request) -> Response:
         _asked_rightly(request)
@@ -86,11 +90,25 @@ class Identity:
         token = signing_key().token(self._email, audience, machine_now())
         return PlainTextResponse(token, headers=FLAVOR)
 
-    async def _token(self, _request: Request) -> Response:
-        return Json(self._grant())
+    async def _token(self, request: Request) -> Response:
+        """A token for the service account whose key has signed the assertion, else for whoever asks."""
+        form = dict(parse_qsl((await request.body()).decode(errors="replace")))
+        return Json(self._grant(_issuer(form.get("assertion", "")) or self._email))
 
-    def _grant(self) -> dict[str, str | int]:
-        return {"access_token": f"local-{self._email}", "expires_in": TOKEN_SECONDS, "token_type": "Bearer"}
+    def _grant(self, email: str) -> dict[str, str | int]:
+        return {"access_token": f"local-{email}", "expires_in": TOKEN_SECONDS, "token_type": "Bearer"}
+
+
+def _issuer(assertion: str) -> str:
+    """The account that a signed assertion (RFC 7523) names; the signature is not looked at."""
+    _, _, rest = assertion.partition(".")
+    raw = rest.partition(".")[0]
+    try:
+        told = json.loads(base64.urlsafe_b64decode(raw + "=" * (-len(raw) % 4)))
+    except ValueError:
+        return ""
+    email = told.get("iss") if isinstance(told, dict) else ""
+    return email if isinstance(email, str) and "@" in email and email.isprintable() else ""
 
 
 def _asked_rightly(request: Request) -> None:

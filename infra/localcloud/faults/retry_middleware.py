@@ -25,6 +25,12 @@ NAMES = {
     "storage.projects.hmacKeys.update": "storage.hmacKey.update",
 }
 """Methods that the testbench calls otherwise than the discovery document."""
+RESOURCES = {
+    "storage.bucketAccessControls": "storage.bucket_acl",
+    "storage.defaultObjectAccessControls": "storage.default_object_acl",
+    "storage.objectAccessControls": "storage.object_acl",
+}
+"""Resources of which it calls all methods otherwise."""
 
 
 class RetryMiddleware:
@@ -137,7 +143,8 @@ def _method(scope: Scope) -> str:
     if UPLOAD.match(path):
         return INSERT
     method = known_method(scope["method"], path)
-    return NAMES.get(method, method)
+    resource, _, verb = method.rpartition(".")
+    return f"{RESOURCES[resource]}.{verb}" if resource in RESOURCES else NAMES.get(method, method)
 
 
 async def _refuse(error: ApiError, scope: Scope, receive: Receive, send: Send) -> None:

@@ -1,6 +1,7 @@
 """Buckets: their resources, their IAM policies (kept, not enforced), their layout."""
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from starlette.requests import Request
@@ -8,10 +9,11 @@ from starlette.responses import Response
 
 from localcloud.errors import ApiError
 from localcloud.http import Json, RawRoute, read_json
+from localcloud.storage.acl.rules import bucket_lists, is_uniform, with_access
 from localcloud.storage.conditions import Conditions, NotModified
 from localcloud.storage.etags import check_etag
 from localcloud.storage.fields import FIXED_IN_BUCKET, merge, read_bucket
-from localcloud.storage.links import StorageLinks
+from localcloud.storage.links import StorageLinks, wants_full
 from localcloud.storage.listing import page_size
 from localcloud.storage.model import Bucket
 from localcloud.storage.names import check_bucket
@@ -61,19 +63,23 @@ class Buckets:
         ]
         page = buckets[: page_size(query)]
         token = page[-1].name if len(page) < len(buckets) else ""
-        items = [self._links.bucket(bucket) for bucket in page]
+        full = wants_full(query)
+        items = [self._links.bucket(bucket, full=full) for bucket in page]
         return Json(listing_json("storage#buckets", items, nextPageToken=token))
 
     async def _insert(self, request: Request) -> Response:
         self._check_project(request)
         body = await read_json(request)
         self._store.bucket_limits.check_creation()
-        bucket = self.create(check_bucket(body.get("name")), body)
+        query = request.query_params
+        bucket = self.create(check_bucket(body.get("name")), body, query)
         self._store.bucket_limits.count_creation()
-        return Json(self._links.bucket(bucket))
+        return Json(self._links.bucket(bucket, full=wants_full(query, body)))
 
-    def create(self, name: str, body: Mapping[str, Any]) -> Bucket:
-        """Create a bucket with the settings of a `Bucket` body.
+    def create(
+        self, name: str, body: Mapping[str, Any], query: Mapping[str, str] = MappingProxyType({})
+    ) -> Bucket:
+        """Create a bucket with the settings of a `Bucket` body, and the lists that parameters stand for.
 
         Raises:
             ApiError: 400 for a setting of the wrong type, 409 when the name is taken.
@@ -82,8 +88,10 @@ class Buckets:
         fields.pop("name", None)
         fields["location"] = fields.get("location", "US").upper()
         fields.setdefault("storageClass", "STANDARD")
-        stamped = with_policy({}, fields, name=name, now=self._store.now())
-        return self._store.create_bucket(name, stamped)
+        now = self._store.now()
+        stamped = with_access({}, with_policy({}, fields, name=name, now=now), now)
+        lists = bucket_lists(stamped, query, body, self._store.number)
+        return self._store.create_bucket(name, stamped, **lists)
 
     async def _get(self, request: Request) -> Response:
         bucket = self._bucket(request)
@@ -92,7 +100,7 @@ class Buckets:
             check_etag(request.headers, etag(bucket.metageneration), reading=True)
         except NotModified:
             return Response(status_code=304)
-        return Json(self._links.bucket(bucket))
+        return Json(self._links.bucket(bucket, full=wants_full(request.query_params)))
 
     async def _lock(self, request: Request) -> Response:
         """Lock the retention policy, by one who knows of which metageneration: it is for good."""
@@ -103,21 +111,28 @@ class Buckets:
         return Json(self._links.bucket(self._store.change_bucket(bucket, fields=locked(bucket))))
 
     async def _patch(self, request: Request) -> Response:
-        body = read_bucket(await read_json(request))
+        whole = await read_json(request)
+        body = read_bucket(whole)
         bucket = self._checked(request)
-        return self._change(bucket, merge(bucket.fields, _changeable(body)))
+        return self._change(request, bucket, merge(bucket.fields, _changeable(body)), whole)
 
     async def _update(self, request: Request) -> Response:
-        body = read_bucket(await read_json(request))
+        whole = await read_json(request)
+        body = read_bucket(whole)
         bucket = self._checked(request)
-        fixed = {
-            key: value for key, value in bucket.fields.items() if key in (*FIXED_IN_BUCKET, "storageClass")
-        }
-        return self._change(bucket, merge(fixed, _changeable(body)))
+        stays = (*FIXED_IN_BUCKET, "storageClass", "iamConfiguration")
+        fixed = {key: value for key, value in bucket.fields.items() if key in stays}
+        return self._change(request, bucket, merge(fixed, _changeable(body)), whole)
 
-    def _change(self, bucket: Bucket, fields: Mapping[str, Any]) -> Response:
-        fields = with_policy(bucket.fields, fields, name=bucket.name, now=self._store.now())
-        return Json(self._links.bucket(self._store.change_bucket(bucket, fields=fields)))
+    def _change(
+        self, request: Request, bucket: Bucket, fields: Mapping[str, Any], body: Mapping[str, Any]
+    ) -> Response:
+        query, now = request.query_params, self._store.now()
+        fields = with_policy(bucket.fields, fields, name=bucket.name, now=now)
+        fields = with_access(bucket.fields, fields, now)
+        lists = bucket_lists(fields, query, body, self._store.number)
+        changed = self._store.change_bucket(bucket, fields=fields, **lists)
+        return Json(self._links.bucket(changed, full=wants_full(query, default=True)))
 
     async def _delete(self, request: Request) -> Response:
         conditions = Conditions.read(request.query_params)
@@ -148,7 +163,7 @@ class Buckets:
                 412, "conditionNotMet", "The policy was changed since it was read: its etag differs."
             )
         policy: dict[str, Any] = {key: body[key] for key in ("version", "bindings") if key in body}
-        _check_conditions(policy)
+        _check_conditions(bucket, policy)
         return Json(_policy(self._store.change_bucket(bucket, policy=policy)))
 
     async def _test_permissions(self, request: Request) -> Response:
@@ -181,9 +196,12 @@ def _changeable(body: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in body.items() if key not in FIXED_IN_BUCKET}
 
 
-def _check_conditions(policy: Mapping[str, Any]) -> None:
-    """Refuse conditions from a client that might not know of them ("Policies", versions)."""
+def _check_conditions(bucket: Bucket, policy: Mapping[str, Any]) -> None:
+    """Refuse conditions beside access control lists, or from a client that might not know of conditions."""
     conditional = any(binding.get("condition") for binding in policy.get("bindings", ()))
+    if conditional and not is_uniform(bucket.fields):
+        message = "To set IAM conditions on a bucket, enable uniform bucket-level access first."
+        raise ApiError(412, "conditionNotMet", message)
     if conditional and int(policy.get("version") or 1) < CONDITIONAL:
         message = f"The policy version must be at least {CONDITIONAL} for a policy with conditions."
         raise ApiError(400, "invalid", message)

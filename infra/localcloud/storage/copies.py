@@ -10,10 +10,11 @@ from starlette.responses import Response
 from localcloud.errors import ApiError
 from localcloud.http import Json, RawRoute, read_json
 from localcloud.permissions import Need, demand
+from localcloud.storage.acl.rules import object_list
 from localcloud.storage.conditions import UNMET, Conditions, number
 from localcloud.storage.contexts import drops, inherited, without_contexts
 from localcloud.storage.fields import new_object, read_object
-from localcloud.storage.links import StorageLinks
+from localcloud.storage.links import StorageLinks, wants_full
 from localcloud.storage.model import Blob, Draft
 from localcloud.storage.names import check_object
 from localcloud.storage.retention import without_holds
@@ -42,21 +43,24 @@ class Copies:
         ]
 
     async def _rewrite(self, request: Request) -> Response:
-        blob = await self._copy(request)
+        blob, resource = await self._copy(request)
         size = str(blob.content.size)
         answer = {"kind": "storage#rewriteResponse", "totalBytesRewritten": size, "objectSize": size}
-        return Json({**answer, "done": True, "resource": self._links.blob(blob)})
+        return Json({**answer, "done": True, "resource": resource})
 
     async def _copy_to(self, request: Request) -> Response:
-        return Json(self._links.blob(await self._copy(request)))
+        _, resource = await self._copy(request)
+        return Json(resource)
 
-    async def _copy(self, request: Request) -> Blob:
+    async def _copy(self, request: Request) -> tuple[Blob, dict[str, Any]]:
+        """The copy, and how it is shown."""
         body = await read_json(request)
         path = request.path_params
         source = self._source(request, path["sourceBucket"])
-        return self._write_copy(
+        blob = self._write_copy(
             request, source, bucket=path["destinationBucket"], name=path["destinationObject"], body=body
         )
+        return blob, self._links.blob(blob, full=wants_full(request.query_params, body))
 
     async def _move(self, request: Request) -> Response:
         path = request.path_params
@@ -89,7 +93,14 @@ class Copies:
         check_object(name)
         self._store.check(bucket, name, conditions)
         content = self._store.vault.copy(source.content)
-        draft = Draft(bucket=bucket, name=name, content=content, fields=fields, components=source.components)
+        draft = Draft(
+            bucket=bucket,
+            name=name,
+            content=content,
+            fields=fields,
+            components=source.components,
+            acl=object_list(request.query_params, body, self._store.number, "destination"),
+        )
         return self._store.write(draft, conditions)
 
     async def _compose(self, request: Request) -> Response:
@@ -112,7 +123,10 @@ class Copies:
                 closing.callback(os.close, descriptor)
             content = await self._store.vault.join(descriptors)
         components = sum(source.components or 1 for source in sources)
-        draft = Draft(bucket=bucket, name=name, content=content, fields=fields, components=components)
+        acl = object_list(request.query_params, destination, self._store.number, "destination")
+        draft = Draft(
+            bucket=bucket, name=name, content=content, fields=fields, components=components, acl=acl
+        )
         whole = self._store.write(draft, conditions)
         if body.get("deleteSourceObjects"):
             self._delete_sources(sources, by_generation, whole)

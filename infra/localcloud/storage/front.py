@@ -1,4 +1,4 @@
-"""Around every method: what is not done is refused before anything is."""
+"""Around every method: what is not done is refused before anything is, and who calls is known."""
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 
@@ -7,6 +7,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute
 
 from localcloud.http import RawRoute
+from localcloud.storage.acl.author import note_author
 from localcloud.storage.undone import check_request
 
 Endpoint = Callable[[Request], Awaitable[Response]]
@@ -22,6 +23,7 @@ def fronted(routes: Iterable[RawRoute]) -> Iterator[BaseRoute]:
 def _behind(endpoint: Endpoint, path: str) -> Endpoint:
     async def answer(request: Request) -> Response:
         check_request(request.headers, request.query_params, path)
+        note_author(request.headers)
         return await endpoint(request)
 
     return answer

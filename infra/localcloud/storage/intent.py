@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
+from localcloud.storage.acl.lists import Acl
+from localcloud.storage.acl.rules import object_list
 from localcloud.storage.checksums import Claims
 from localcloud.storage.conditions import Conditions
 from localcloud.storage.fields import new_object, read_object
@@ -21,12 +23,21 @@ class Intent:
     fields: Fields
     body: Mapping[str, Any]
     conditions: Conditions
+    acl: Acl | None
 
     @classmethod
     def read(
-        cls, *, bucket: str, query: Mapping[str, str], body: Mapping[str, Any], content_type: str = ""
+        cls,
+        *,
+        bucket: str,
+        query: Mapping[str, str],
+        body: Mapping[str, Any],
+        content_type: str = "",
+        number: str,
     ) -> Self:
         """Read the parameters and the `Object` body of an insert; `content_type` counts if the body has none.
+
+        `number` is the project's.
 
         Raises:
             ApiError: 400 for a bad name, member or condition.
@@ -42,6 +53,7 @@ class Intent:
             fields=fields,
             body=body,
             conditions=Conditions.read(query),
+            acl=object_list(query, body, number),
         )
 
     def complete(
@@ -57,5 +69,5 @@ class Intent:
         Raises:
             ApiError: 400 for a checksum that does not hold, and what `Store.write` raises.
         """
-        draft = Draft(bucket=self.bucket, name=self.name, content=content, fields=self.fields)
+        draft = Draft(bucket=self.bucket, name=self.name, content=content, fields=self.fields, acl=self.acl)
         return store.write(draft, self.conditions, claims=claims, within=within)

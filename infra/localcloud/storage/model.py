@@ -33,6 +33,10 @@ class Bucket:
     updated: datetime
     fields: Fields = field(default_factory=dict)
     policy: Fields = field(default_factory=dict)
+    acl: Mapping[str, str] | None = None
+    """Role by entity; None for what the roles in the project say, as of all access control lists."""
+    default_acl: Mapping[str, str] | None = None
+    """The list that new objects get."""
 
     @property
     def versioned(self) -> bool:
@@ -56,17 +60,24 @@ class Blob:
     """When its last event-based hold ended."""
     fields: Fields = field(default_factory=dict)
     components: int = 0
+    owner: str = ""
+    """The address of the account that made it; "" for the owner of the project."""
+    acl: Mapping[str, str] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Draft:
-    """An object about to be written; its content is in the vault already."""
+    """An object about to be written; its content is in the vault already.
+
+    `acl` is the access control list that was asked for, None for that of its bucket.
+    """
 
     bucket: str
     name: str
     content: Content
     fields: Fields = field(default_factory=dict)
     components: int = 0
+    acl: Mapping[str, str] | None = None
 
     def blob(self, generation: int, now: datetime) -> Blob:
         """The object that this becomes."""

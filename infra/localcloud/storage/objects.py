@@ -6,12 +6,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from localcloud.http import Json, RawRoute, read_json
+from localcloud.storage.acl.rules import object_list
 from localcloud.storage.conditions import Conditions, NotModified, flag, number
 from localcloud.storage.downloads import media
 from localcloud.storage.etags import check_etag, tag_of
 from localcloud.storage.fields import FIXED_IN_OBJECT, check_custom_time, merge, read_object
 from localcloud.storage.index import load_blob
-from localcloud.storage.links import StorageLinks
+from localcloud.storage.links import StorageLinks, wants_full
 from localcloud.storage.listing import ObjectQuery
 from localcloud.storage.model import Blob, Fields
 from localcloud.storage.resource import listing_json
@@ -46,7 +47,7 @@ class Objects:
             self._store.bucket(bucket)
             return Json(listing_json("storage#objects", []))
         page = self._store.listing(bucket, ObjectQuery.read(query))
-        items = self._links.blobs(bucket, map(load_blob, page.rows))
+        items = self._links.blobs(bucket, map(load_blob, page.rows), full=wants_full(query))
         listed = listing_json("storage#objects", items, prefixes=page.prefixes, nextPageToken=page.token)
         return Json(listed)
 
@@ -59,22 +60,26 @@ class Objects:
             return Response(status_code=304)
         if request.query_params.get("alt") == "media":
             return media(request, blob, self._store.vault)
-        return Json(self._links.blob(blob))
+        return Json(self._links.blob(blob, full=wants_full(request.query_params)))
 
     async def _patch(self, request: Request) -> Response:
-        blob, fields = await self._change(request)
-        return self._changed(blob, merge(blob.fields, fields))
+        body = await read_json(request)
+        blob, fields = self._change(request, body)
+        return self._changed(request, body, blob, merge(blob.fields, fields))
 
     async def _update(self, request: Request) -> Response:
-        blob, fields = await self._change(request)
-        return self._changed(blob, merge({}, fields))
+        body = await read_json(request)
+        blob, fields = self._change(request, body)
+        return self._changed(request, body, blob, merge({}, fields))
 
-    def _changed(self, blob: Blob, fields: Fields) -> Response:
-        return Json(self._links.blob(self._store.change(blob, check_custom_time(blob.fields, fields))))
+    def _changed(self, request: Request, body: dict[str, Any], blob: Blob, fields: Fields) -> Response:
+        acl = object_list(request.query_params, body, self._store.number)
+        changed = self._store.change(blob, check_custom_time(blob.fields, fields), acl=acl)
+        return Json(self._links.blob(changed, full=wants_full(request.query_params, default=True)))
 
-    async def _change(self, request: Request) -> tuple[Blob, dict[str, Any]]:
+    def _change(self, request: Request, body: dict[str, Any]) -> tuple[Blob, dict[str, Any]]:
         """The object as it is, and what is to be set; nothing is awaited after it was read."""
-        fields = read_object(await read_json(request))
+        fields = read_object(body)
         blob = self._find(request)
         Conditions.read(request.query_params).check(blob)
         check_etag(request.headers, tag_of(request.scope, blob), reading=False)

@@ -80,7 +80,7 @@ def bucket_json(bucket: Bucket, base_url: str, project_number: str) -> Json:
         "timeCreated": rfc3339(bucket.created),
         "updated": rfc3339(bucket.updated),
         "locationType": _location_type(bucket.fields),
-        # No object outlives its deletion here, and there are no access control lists.
+        # No object outlives its deletion here.
         "softDeletePolicy": {"retentionDurationSeconds": "0"},
         **bucket.fields,
         "iamConfiguration": {

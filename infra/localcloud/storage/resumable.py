@@ -19,7 +19,7 @@ from localcloud.storage.checksums import Claims
 from localcloud.storage.conditions import number
 from localcloud.storage.content import ContentSink
 from localcloud.storage.intent import Intent
-from localcloud.storage.links import StorageLinks
+from localcloud.storage.links import StorageLinks, wants_full
 from localcloud.storage.model import Blob, Session
 from localcloud.storage.ranges import Piece, check_size, read_content_range
 from localcloud.storage.store import Store
@@ -59,7 +59,7 @@ class Resumable:
             content_type=request.headers.get("x-upload-content-type", ""),
             created=self._store.now(),
         )
-        intent = _intent(session)
+        intent = self._intent(session)
         self._store.check(intent.bucket, intent.name, intent.conditions)
         self._store.index.put_session(session)
         location = self._links.session(session.bucket, session.id)
@@ -71,7 +71,7 @@ class Resumable:
         length = number(request.headers, "content-length")
         piece = read_content_range(request.headers.get("content-range", ""), length)
         if session.done is not None:
-            return Json(self._links.blob(session.done))
+            return self._shown(session, session.done)
         check_size(piece)
         opened = await self._open(session)
         if piece.start is not None:
@@ -110,11 +110,11 @@ class Resumable:
         """Answer once the piece is there; the caller holds the lock."""
         session = self._session(request)  # as it is now: a request that was given up may have completed it
         if session.done is not None:
-            return Json(self._links.blob(session.done))
+            return self._shown(session, session.done)
         total = _total(session, piece, opened.sink)
         if total != opened.sink.size:
             return await _incomplete(opened.sink, request.headers)
-        content, intent = await opened.sink.finish(), _intent(session)
+        content, intent = await opened.sink.finish(), self._intent(session)
         self._store.limits.check(intent.bucket, intent.name)  # what came too soon may be sent again
         opened.turn += 1  # from here on the file belongs to an object: whoever still sends must not append
         self._opened.pop(session.id, None)
@@ -126,7 +126,19 @@ class Resumable:
         except ApiError:  # as in Cloud Storage, an upload that was refused at its end cannot go on
             self._store.index.drop_session(session.id)
             raise
-        return Json(self._links.blob(blob))
+        return self._shown(session, blob)
+
+    def _intent(self, session: Session) -> Intent:
+        return Intent.read(
+            bucket=session.bucket,
+            query=session.query,
+            body=session.body,
+            content_type=session.content_type,
+            number=self._store.number,
+        )
+
+    def _shown(self, session: Session, blob: Blob) -> Response:
+        return Json(self._links.blob(blob, full=wants_full(session.query, session.body)))
 
     def _end(self, session_id: str, blob: Blob) -> None:
         if session := self._store.index.session(session_id):
@@ -147,12 +159,6 @@ async def _append(opened: _Open, start: int, stream: AsyncIterator[bytes]) -> No
             fresh = data[max(opened.sink.size - position, 0) :]
             await opened.sink.write(fresh)
         position += len(data)
-
-
-def _intent(session: Session) -> Intent:
-    return Intent.read(
-        bucket=session.bucket, query=session.query, body=session.body, content_type=session.content_type
-    )
 
 
 def _total(session: Session, piece: Piece, sink: ContentSink) -> int | None:

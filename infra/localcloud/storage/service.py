@@ -2,9 +2,10 @@
 
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -17,6 +18,8 @@ from localcloud.limits import OFF, BucketLimits, Limits, WriteLimits
 from localcloud.permissions import entrance
 from localcloud.ports import Publish
 from localcloud.project import number_of
+from localcloud.storage.acl.controls import access_routes
+from localcloud.storage.acl.rules import is_uniform
 from localcloud.storage.buckets import Buckets
 from localcloud.storage.content import Vault
 from localcloud.storage.copies import Copies
@@ -35,6 +38,9 @@ from localcloud.storage.uploads import Uploads
 from localcloud.storage.xmlapi.listing import XmlLists
 from localcloud.storage.xmlapi.multipart import XmlMultipart
 from localcloud.storage.xmlapi.progress import XmlProgress
+
+UNIFORM: Mapping[str, Any] = {"iamConfiguration": {"uniformBucketLevelAccess": {"enabled": True}}}
+"""What the product's own bucket is, as Terraform makes it."""
 
 
 class StorageService:
@@ -63,8 +69,10 @@ class StorageService:
         home.mkdir(parents=True, exist_ok=True)
         self._index = Index(home / "index.sqlite")
         number = number_of(project)
-        self._links = StorageLinks(lambda: entrance() or base_url(), self._kept, number)
-        links = StorageLinks(base_url, self._kept, number)
+        owner = f"functions@{project}.iam.gserviceaccount.com"
+        uniform = self._uniform
+        self._links = StorageLinks(lambda: entrance() or base_url(), self._kept, uniform, number, owner)
+        links = StorageLinks(base_url, self._kept, uniform, number, owner)
         notifier = Notifier(publish=publish, subscriptions=self._index.subscriptions, links=links)
         vault = Vault(home / "content")
         self._store = Store(
@@ -74,6 +82,8 @@ class StorageService:
             clock=clock,
             limits=WriteLimits(limits, elapsed=clock.elapsed),
             bucket_limits=BucketLimits(limits, elapsed=clock.elapsed),
+            number=number,
+            owner=owner,
         )
         self._store.repair()
         self._buckets = Buckets(store=self._store, links=self._links, project=project)
@@ -89,6 +99,7 @@ class StorageService:
             *Uploads(store=store, links=links, resumable=Resumable(store=store, links=links)).routes(),
             *Notifications(store=store, links=links).routes(),
             *self._hmac_keys.routes(),
+            *access_routes(store=store, links=links),
             *XmlLists(store=store).routes(),
             *XmlMultipart(store=store, links=links).routes(),
             *XmlProgress(store=store).routes(),
@@ -100,13 +111,13 @@ class StorageService:
         return [Route("/local/storage", self._overview, methods=["GET"])]
 
     def ensure_bucket(self, name: str) -> None:
-        """Create a bucket unless it exists.
+        """Create a bucket with uniform access unless it exists.
 
         Raises:
             ApiError: 400 when no bucket may be called that.
         """
         if self._index.bucket(check_bucket(name)) is None:
-            self._buckets.create(name, {})
+            self._buckets.create(name, UNIFORM)
 
     def has_bucket(self, name: str) -> bool:
         """Whether there is such a bucket."""
@@ -115,6 +126,10 @@ class StorageService:
     def _kept(self, bucket: str) -> timedelta:
         found = self._index.bucket(bucket)
         return period(found) if found else timedelta()
+
+    def _uniform(self, bucket: str) -> bool:
+        found = self._index.bucket(bucket)
+        return found is None or is_uniform(found.fields)
 
     def close(self) -> None:
         """Let go of the folder; a temporary one is removed."""

@@ -14,6 +14,10 @@ from localcloud.clock import Clock
 from localcloud.errors import ApiError
 from localcloud.limits import BucketLimits, WriteLimits
 from localcloud.permissions import Need, demand
+from localcloud.storage.acl.author import author
+from localcloud.storage.acl.lists import OWNER, Acl
+from localcloud.storage.acl.rules import check_asked, owned
+from localcloud.storage.acl.shown import entity_of
 from localcloud.storage.checksums import NO_CLAIMS, Claims
 from localcloud.storage.conditions import ANYTHING, Conditions
 from localcloud.storage.content import Vault
@@ -42,7 +46,12 @@ class Store:
         clock: Clock,
         limits: WriteLimits,
         bucket_limits: BucketLimits,
+        number: str,
+        owner: str,
     ) -> None:
+        """Take the parts; `number` is the project's, `owner` the address of its owner."""
+        self.number = number
+        self.owner = owner
         self.index = index
         self.vault = vault
         self.limits = limits
@@ -80,8 +89,8 @@ class Store:
             raise ApiError(404, "notFound", "The specified bucket does not exist.")
         return bucket
 
-    def create_bucket(self, name: str, fields: Fields) -> Bucket:
-        """Create a bucket.
+    def create_bucket(self, name: str, fields: Fields, **lists: Acl) -> Bucket:
+        """Create a bucket, with access control lists if there are any.
 
         Raises:
             ApiError: 409 when the name is taken.
@@ -93,7 +102,13 @@ class Store:
         with self.index.transaction():
             generation = self.index.next_generation(now)
             bucket = Bucket(
-                name=name, generation=generation, metageneration=1, created=now, updated=now, fields=fields
+                name=name,
+                generation=generation,
+                metageneration=1,
+                created=now,
+                updated=now,
+                fields=fields,
+                **lists,
             )
             self.index.put_bucket(bucket)
         return bucket
@@ -200,11 +215,12 @@ class Store:
         now, old = self.now(), self.find(draft.bucket, draft.name)
         if old:
             self._check_kept(old, now, forever=not bucket.versioned)
+        acl = owned(draft.acl, bucket, f"user-{author() or self.owner}", self.number)
         draft = replace(draft, fields=stamped({}, held_by_default(draft.fields, bucket), now))
         with self.index.transaction():
             generation = self.index.next_generation(now)
             retired = self._retire(old, now) if old else None
-            blob = draft.blob(generation, now)
+            blob = replace(draft.blob(generation, now), owner=author(), acl=acl)
             self.index.put_blob(blob)
             within(blob)
         self.limits.count(draft.bucket, draft.name)
@@ -215,13 +231,22 @@ class Store:
             self._tell(EventType.FINALIZE, blob, now)
         return blob
 
-    def change(self, blob: Blob, fields: Fields) -> Blob:
-        """Write an object with other metadata, as its next metageneration; `ApiError` 429 when too soon."""
+    def change(self, blob: Blob, fields: Fields, *, acl: Acl | None = None) -> Blob:
+        """Write an object with other metadata, and another `acl` if there is one, as its next metageneration.
+
+        Raises:
+            ApiError: 429 when it comes too soon; 400 and 412 for an access control list that cannot be.
+        """
         self.limits.check(blob.bucket, blob.name)
+        entity = entity_of(blob, self.owner)
+        if acl is not None:
+            check_asked(self.bucket(blob.bucket).fields, {"acl": acl}, "an object")
+        listed = blob.acl if acl is None else {**acl, entity: OWNER}
         now = self.now()
         changed = replace(
             blob,
             fields=stamped(blob.fields, fields, now),
+            acl=listed,
             metageneration=blob.metageneration + 1,
             updated=now,
             released=released(blob, fields, now),

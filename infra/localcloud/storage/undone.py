@@ -30,9 +30,6 @@ PARAMETERS = (
 LISTS = frozenset({"softDeleted"})
 """Those that the list of objects does: nothing is kept after its deletion here."""
 
-ACCESS_LISTS = ("predefinedAcl", "predefinedDefaultObjectAcl", "destinationPredefinedAcl")
-"""Query parameters that no bucket with uniform access takes, and every bucket here is one."""
-
 OBJECT_FIELDS = ("kmsKeyName", "retention")
 """Members of the body of an object."""
 
@@ -44,8 +41,6 @@ SETTINGS: Mapping[str, tuple[Any, ...]] = {
     "encryption.defaultKmsKeyName": ("",),
     "encryption.googleManagedEncryptionEnforcementConfig": (),
     "hierarchicalNamespace.enabled": (False,),
-    "iamConfiguration.bucketPolicyOnly.enabled": (True,),
-    "iamConfiguration.uniformBucketLevelAccess.enabled": (True,),
     "ipFilter.mode": ("Disabled",),
     "softDeletePolicy.retentionDurationSeconds": (0, "0"),
 }
@@ -58,10 +53,7 @@ def unimplemented(what: str) -> ApiError:
 
 
 def check_request(headers: Headers, query: Mapping[str, str], path: str) -> None:
-    """Raise `ApiError` 501 for a header or a query parameter that is not done, 400 for an access list.
-
-    `path` is that of the method.
-    """
+    """Raise `ApiError` 501 for a header or query parameter that is not done; `path` is the method's."""
     for name in headers:
         if name.startswith(HEADERS) or (name in TAGS and path not in TAGGED):
             raise unimplemented(f"the header {name}")
@@ -70,10 +62,6 @@ def check_request(headers: Headers, query: Mapping[str, str], path: str) -> None
             continue
         if query.get(name, "false").lower() not in ("", "false"):
             raise unimplemented(f"the parameter {name}")
-    for name in ACCESS_LISTS:
-        if query.get(name):
-            message = "Cannot insert legacy ACL for an object when uniform bucket-level access is enabled."
-            raise ApiError(400, "invalid", message, location=name)
 
 
 def check_object(body: Mapping[str, Any]) -> None:

@@ -12,7 +12,7 @@ from localcloud.errors import ApiError
 from localcloud.http import Json, RawRoute
 from localcloud.storage.checksums import Claims
 from localcloud.storage.intent import Intent
-from localcloud.storage.links import StorageLinks
+from localcloud.storage.links import StorageLinks, wants_full
 from localcloud.storage.related import Data, Event, Head, Related
 from localcloud.storage.resumable import Resumable
 from localcloud.storage.store import Store
@@ -58,11 +58,12 @@ class Uploads:
     ) -> Response:
         bucket = request.path_params["bucket"]
         query = dict(request.query_params)
-        intent = Intent.read(bucket=bucket, query=query, body=body, content_type=content_type)
+        number = self._store.number
+        intent = Intent.read(bucket=bucket, query=query, body=body, content_type=content_type, number=number)
         self._store.check(bucket, intent.name, intent.conditions)
         content = await self._store.vault.take(stream)
         blob = intent.complete(self._store, content, Claims.read(request.headers, body))
-        return Json(self._links.blob(blob))
+        return Json(self._links.blob(blob, full=wants_full(query, body)))
 
 
 async def _split(request: Request) -> tuple[dict[str, Any], str, AsyncIterator[bytes]]:

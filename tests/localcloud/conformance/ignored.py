@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 
 IGNORED: Mapping[str, Sequence[tuple[Sequence[str], str]]] = {
     "storage": (
-        (("projection",), "there are no access control lists to show or to leave out"),
         (("userProject",), "nobody is billed"),
         (("maxBytesRewrittenPerCall", "rewriteToken"), "a rewrite is done in one call"),
         (("includeFoldersAsPrefixes",), "there are no folders"),

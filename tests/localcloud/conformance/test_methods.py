@@ -57,7 +57,7 @@ SET_BY_THE_SERVER = {
 """Members of resources that no caller sets; Google ignores them, and so do we."""
 
 ACCESS_LISTS = ("acl", "defaultObjectAcl")
-"""Ignored as well: every bucket has uniform access."""
+"""Access control lists, which are kept beside the settings."""
 
 
 def path_of(api: str, method: ApiMethod) -> str:

@@ -73,6 +73,9 @@ def test_calls_are_hit_in_the_order_of_the_instructions(play):
     ("method", "path"),
     [
         ("storage.serviceaccount.get", "/storage/v1/projects/demo/serviceAccount"),
+        ("storage.bucket_acl.list", "/storage/v1/b/data/acl"),
+        ("storage.default_object_acl.list", "/storage/v1/b/data/defaultObjectAcl"),
+        ("storage.object_acl.list", "/storage/v1/b/data/o/a/acl"),
         ("storage.hmacKey.list", "/storage/v1/projects/demo/hmacKeys"),
         ("storage.hmacKey.get", "/storage/v1/projects/demo/hmacKeys/GOOG1E"),
         ("storage.buckets.getIamPolicy", "/storage/v1/b/data/iam"),

@@ -160,6 +160,8 @@ def test_conditions_of_a_policy_need_its_third_version(http: httpx.Client, bucke
     binding = {"role": "roles/storage.objectViewer", "members": ["user:ada@example.com"]}
     conditional = {**binding, "condition": {"title": "always", "expression": "true"}}
     policy = {"version": version, "bindings": [conditional]}
+    bucket.iam_configuration.uniform_bucket_level_access_enabled = True
+    bucket.patch()
     assert http.put(f"/storage/v1/b/{bucket.name}/iam", json=policy).status_code == status
     plain = {"version": version, "bindings": [binding]}
     assert http.put(f"/storage/v1/b/{bucket.name}/iam", json=plain).status_code == 200

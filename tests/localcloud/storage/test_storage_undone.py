@@ -44,11 +44,6 @@ def made(bucket: storage.Bucket) -> storage.Blob:
             "billing.requesterPays",
             {"billing": {"requesterPays": False}},
         ),
-        (
-            {"iamConfiguration": {"uniformBucketLevelAccess": {"enabled": False}}},
-            "iamConfiguration.uniformBucketLevelAccess.enabled",
-            {"iamConfiguration": {"uniformBucketLevelAccess": {"enabled": True}}},
-        ),
     ],
 )
 def test_a_setting_of_a_bucket_that_is_not_done_is_refused(
@@ -111,15 +106,6 @@ def test_a_parameter_that_is_not_done_is_refused(
     assert refusal(http.get(path, params=query)) == (
         501,
         f"The local cloud does not do the parameter {name}.",
-    )
-
-
-def test_access_lists_are_refused_as_under_uniform_access(bucket: storage.Bucket, http: httpx.Client):
-    """400 in Cloud Storage's words: every bucket has uniform access here."""
-    query = {"uploadType": "media", "name": "a", "predefinedAcl": "publicRead"}
-    assert refusal(http.post(UPLOAD, params=query, content="x")) == (
-        400,
-        "Cannot insert legacy ACL for an object when uniform bucket-level access is enabled.",
     )
 
 

@@ -5,7 +5,9 @@ upload, copy or composition needs besides if it replaces an object ("Upload obje
 `storage.objects.delete`) is asked for where that is known, in the store.
 """
 
-from localcloud.permissions.tables.row import PermissionAsk, Rows, rows
+from collections.abc import Iterator, Sequence
+
+from localcloud.permissions.tables.row import Key, PermissionAsk, Rows, rows
 
 _OBJECTS = rows(
     """
@@ -66,8 +68,28 @@ _SEND = (
     PermissionAsk("storage.objects.create", "bucket"),
 )
 
+_LISTS = {
+    "/storage/v1/b/{bucket}/acl": "buckets",
+    "/storage/v1/b/{bucket}/defaultObjectAcl": "buckets",
+    "/storage/v1/b/{bucket}/o/{object}/acl": "objects",
+}
+"""Access control lists, and of what they are."""
+
+
+def _access_lists() -> Iterator[tuple[Key, Sequence[PermissionAsk]]]:
+    for path, what in _LISTS.items():
+        asked = [PermissionAsk(f"storage.{what}.{name}", "bucket") for name in ("get", "getIamPolicy")]
+        more = [PermissionAsk(f"storage.{what}.{name}", "bucket") for name in ("setIamPolicy", "update")]
+        for verb, where in (("GET", path), ("GET", path + "/{entity}")):
+            yield (verb, where), asked
+        yield ("POST", path), [*asked, *more]
+        for verb in ("PATCH", "PUT", "DELETE"):
+            yield (verb, path + "/{entity}"), [*asked, *more]
+
+
 STORAGE: Rows = {
     **_OBJECTS,
+    **dict(_access_lists()),
     ("POST", "/storage/xml/uploads/{bucket}/{object}"): _SEND,
     ("PUT", "/storage/xml/parts/{bucket}/{object}"): _SEND,
     ("POST", "/storage/xml/parts/{bucket}/{object}"): _SEND,
