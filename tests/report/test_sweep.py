@@ -77,10 +77,10 @@ def row(world, job="train"):
 
 
 def said(world):
-    """What the report says, without when it was made."""
+    """What the report says, without when it was made, and as which generation."""
     index = msgspec.to_builtins(world.index())
     for entry in index["entries"]:
-        entry["looked"] = ""
+        entry |= {"looked": "", "changed": "", "kept": 0}
     kept = {name: data for name, data in world.report().items() if name.startswith(("jobs/", "days/"))}
     parts = {name: json.loads(gzip.decompress(data)) for name, data in kept.items()}
     for part in parts.values():

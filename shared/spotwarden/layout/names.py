@@ -134,6 +134,10 @@ class Layout(msgspec.Struct, frozen=True, kw_only=True):
         """The prefix of a job's metadata."""
         return f"{self.folder(job)}metadata/"
 
+    def all_metadata(self) -> str:
+        """A glob (`matchGlob` of objects.list) for the metadata of all jobs."""
+        return f"{self.prefix}*/metadata/**"
+
     def inputs(self, job: str) -> str:
         """The prefix of what a job works on."""
         return f"{self.folder(job)}input/"

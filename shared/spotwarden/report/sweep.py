@@ -6,7 +6,7 @@ taken in stands in the index, and is written only when every job that has news h
 """
 
 from collections.abc import Collection, Iterable, Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from typing import NamedTuple
 from zlib import crc32
@@ -24,6 +24,7 @@ from spotwarden.model.case import CaseState, Filed
 from spotwarden.model.policy import RULES, Policy
 from spotwarden.model.standing import Standing
 from spotwarden.ports import ConflictError
+from spotwarden.report.changes import read_states, summaries, token
 from spotwarden.report.figures.cases import pending
 from spotwarden.report.figures.merging import merged
 from spotwarden.report.figures.rows import summary as make_summary
@@ -40,12 +41,14 @@ from spotwarden.report.model.kept import (
 )
 from spotwarden.report.news import TakenNews, take
 from spotwarden.report.site import publish, tell
-from spotwarden.report.store import ReportStore
+from spotwarden.report.store import ReportStore, no_collecting, summary_path
 
 FIRST = 1_000
 """Jobs without any news that a tick looks at for the first time, at most."""
 ROUND = 144
-"""A job that is over is looked at again each so many ticks: once a day, at ten minutes each."""
+"""A job of which nothing changes is looked at again each so many ticks: once a day, at ten minutes each."""
+FRESH = timedelta(hours=1)
+"""So long after a look found something new an open job is looked at each tick: what falls silent shows."""
 GONE = "its folder is gone from the bucket"
 
 
@@ -58,13 +61,20 @@ class JobUpdate(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ReportRun(msgspec.Struct, frozen=True, kw_only=True):
-    """What one tick works with; `anew` where all figures change, for they are made by other rules."""
+    """What one tick works with; `anew` where all figures change, for they are made by other rules.
+
+    `folders` are all jobs of the bucket, `states` how the listing shows those that are not settled, and
+    `summaries` the generation of each summary by its name.
+    """
 
     shelf: ReportStore
     rules: FigureRules
     seen: OpenSeen
     known: Mapping[str, IndexEntry]
     taken: TakenNews
+    folders: frozenset[str]
+    states: Mapping[str, str]
+    summaries: Mapping[str, int]
     anew: bool = False
 
 
@@ -81,7 +91,8 @@ def sweep(context: SweepContext) -> Swept:
     taken = take_turn(store, layout, tick)
     if taken is None:
         return swept([Wait(reason="another tick makes the report", soon=False)], ())
-    done = _refresh(context)
+    with no_collecting():
+        done = _refresh(context)
     end_turn(store, layout, taken, tick.now if not done.failures else taken.turn.swept)
     return done
 
@@ -131,11 +142,19 @@ def _work(context: SweepContext, index: ReportIndex | None, seen: OpenSeen) -> R
         rules_of(context.policy, context.tick.now),
     )
     by = (rules.timezone, rules.threshold)
+    known = {entry.row.job: entry for entry in index.entries} if index else {}
+    folders = frozenset(name for name in shelf.store.folders(shelf.layout.prefix) if _is_job(name))
+    open_now = {job for job in seen.opened if _is_job(job)} | {
+        job for job, entry in known.items() if job and not entry.settled
+    }
     return ReportRun(
         shelf=shelf,
         rules=rules,
         seen=seen,
-        known={entry.row.job: entry for entry in index.entries} if index else {},
+        known=known,
+        folders=folders,
+        states=read_states(shelf, open_now, len(folders), context.settings.workers),
+        summaries=summaries(shelf),
         taken=take(shelf, index, rules.now, context.settings.workers),
         anew=index is not None and (index.timezone, index.threshold) != by,
     )
@@ -178,16 +197,31 @@ def _opened(shelf: ReportStore) -> Iterable[str]:
 
 
 def _wanted(work: ReportRun, turn: int) -> DueJobs:
-    """The jobs to look at: those with news, the open ones, some new ones, and in turn those that are over."""
-    folders = {name for name in work.shelf.store.folders(work.shelf.layout.prefix) if _is_job(name)}
-    due = {
-        job
-        for job, entry in work.known.items()
-        if not entry.settled or work.anew or crc32(job.encode()) % ROUND == turn % ROUND
-    }
-    must = {job for job in (*work.taken.news, *work.seen.opened, *due) if not job or _is_job(job)}
-    new = sorted(folders - work.known.keys() - must)
+    """The jobs to look at: those with news, the changed ones, some new ones, and the others in turn."""
+    due = {job for job, entry in work.known.items() if work.anew or _is_due(work, entry, turn)}
+    unseen = work.seen.opened - work.known.keys()
+    must = {job for job in (*work.taken.news, *unseen, *due) if not job or _is_job(job)}
+    new = sorted(work.folders - work.known.keys() - must)
     return DueJobs([*sorted(must), *new[:FIRST]], len(new) > FIRST)
+
+
+def _is_due(work: ReportRun, entry: IndexEntry, turn: int) -> bool:
+    """Whether a job that is known is looked at: something of it, or of its summary, is not as it was."""
+    job = entry.row.job
+    if work.summaries.get(work.shelf.name(summary_path(job)), 0) != entry.kept:
+        return True
+    if crc32(job.encode()) % ROUND == turn % ROUND:
+        return True
+    open_now = job in work.seen.opened or not entry.settled
+    fresh = entry.changed is None or entry.looked - entry.changed < FRESH
+    return open_now and (fresh or entry.state != _token(work, job, entry.nodes))
+
+
+def _token(work: ReportRun, job: str, nodes: Collection[str]) -> str:
+    """How the listings of this tick show a job."""
+    seen = work.seen
+    lists = [name for name, jobs in (("open", seen.opened), ("stalled", seen.stalled)) if job in jobs]
+    return token(work.states.get(job, ""), lists, seen.marked & {job, *nodes})
 
 
 def _is_job(name: str) -> bool:
@@ -230,13 +264,23 @@ def _kept(
     before, generation = read
     summary = make_summary(sources, gathered, work.rules)
     known = work.known.get(sources.job)
-    entry = replace(summary.entry, paged=known.paged if known else "")
-    same = before is not None and (before.entry.digest, before.entry.shape) == (entry.digest, entry.shape)
+    state = _token(work, sources.job, summary.entry.nodes)
+    same = before is not None and (before.entry.digest, before.entry.shape) == (
+        summary.entry.digest,
+        summary.entry.shape,
+    )
+    entry = replace(
+        summary.entry,
+        paged=known.paged if known else "",
+        state=state,
+        changed=known.changed if known and same and known.state == state else work.rules.now,
+        kept=generation,
+    )
     if same:
         return JobUpdate(entry=entry, hurt=hurt)
     summary = replace(summary, entry=entry)
-    work.shelf.put_summary(sources.job, summary, generation)
-    return JobUpdate(entry=entry, summary=summary, hurt=hurt)
+    kept = work.shelf.put_summary(sources.job, summary, generation)
+    return JobUpdate(entry=replace(entry, kept=kept), summary=summary, hurt=hurt)
 
 
 def _index(

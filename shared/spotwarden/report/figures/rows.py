@@ -55,7 +55,7 @@ def summary(sources: Sources, gathered: Gathered, rules: FigureRules) -> Summary
     story = JobStory(bars=bars, waits=waits, marks=marks.marks(sources, gathered, bars))
     entry = IndexEntry(
         row=row,
-        nodes=_once((*sources.registrations, *(bar.node for bar in bars))),
+        nodes=_once((*sources.registrations, *_nodes(sources), *(bar.node for bar in bars))),
         kinds=kinds,
         cells=cells,
         losses=tuple(_losses(sources.ledger, gathered, bars)),
@@ -136,6 +136,11 @@ def _ids(sources: Sources, gathered: Gathered) -> tuple[str, ...]:
         for instance_id in ids.values()
     )
     return _once((*ledger, *sources.registrations.values(), *gathered.metered, *gathered.ran))
+
+
+def _nodes(sources: Sources) -> Iterator[str]:
+    """Those of every attempt, up or not yet."""
+    return (node for attempt in sources.ledger for node in attempt.instances)
 
 
 def _once(words: Iterable[str]) -> tuple[str, ...]:

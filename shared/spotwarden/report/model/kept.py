@@ -146,7 +146,9 @@ class IndexEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One job in the index: its row without sums, what they are made of, and the names of its VMs.
 
     `digest` is of everything that it was made from, `shape` of its timeline, `paged` of what its page was
-    made from; `looked` is when. A `settled` one changes no more by itself.
+    made from; `looked` is when. A `settled` one changes no more by itself. `state` tells how the listings
+    showed the job then, `changed` is when a look last found something new, `kept` the generation of its
+    summary.
     """
 
     row: Experiment
@@ -160,6 +162,9 @@ class IndexEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     paged: str = ""
     looked: Moment
     settled: bool = False
+    state: str = ""
+    changed: Moment | None = None
+    kept: int = 0
 
 
 class JobStory(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,0 +1,57 @@
+"""Which open jobs have changed since they were last looked at, by listings alone: nothing of them is read."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from hashlib import blake2b
+
+from spotwarden.engine.fan_out import each
+from spotwarden.ports import Entry
+from spotwarden.report.store import ReportStore
+
+FEW = 20
+"""So few folders are listed one by one, however many jobs there are."""
+JOBS_A_PAGE = 100
+"""A page of a listing has 1,000 names, and a job some ten of them."""
+
+
+def read_states(shelf: ReportStore, jobs: Collection[str], folders: int, workers: int) -> dict[str, str]:
+    """A digest of the metadata of each of these jobs: names, generations, times. One without any is left out.
+
+    One listing covers all folders of the bucket; a few of many are listed one by one, in fewer calls.
+    """
+    store, layout = shelf.store, shelf.layout
+    if len(jobs) > max(FEW, folders / JOBS_A_PAGE):
+        entries = store.entries(layout.prefix, glob=layout.all_metadata())
+        return states(entries, layout.prefix, jobs)
+    done = each(sorted(jobs), lambda job: store.entries(layout.metadata(job)), workers)
+    if done.failures:
+        raise ExceptionGroup("the folders of open jobs could not be listed", done.failures)
+    return states((entry for entries in done.results for entry in entries), layout.prefix, jobs)
+
+
+def states(entries: Iterable[Entry], prefix: str, jobs: Collection[str]) -> dict[str, str]:
+    """The digest of each of these jobs; what is listed of a job is in a folder of its name."""
+    wanted, start = frozenset(jobs), len(prefix)
+    by_job: dict[str, list[Entry]] = defaultdict(list)
+    for entry in entries:
+        job = entry.name[start : entry.name.find("/", start)]
+        if job in wanted:
+            by_job[job].append(entry)
+    return {job: _digest(rows) for job, rows in by_job.items()}
+
+
+def _digest(entries: Iterable[Entry]) -> str:
+    """The time counts beside the generation: it alone tells of new metadata."""
+    rows = sorted(entries, key=lambda entry: entry.name)
+    said = "\n".join(f"{row.name} {row.generation} {row.updated.timestamp()}" for row in rows)
+    return blake2b(said.encode(), digest_size=8).hexdigest()
+
+
+def token(digest: str, *facts: Collection[str]) -> str:
+    """What is compared from tick to tick: the listing, and what else the job's row tells."""
+    return "-".join((digest, *(" ".join(sorted(fact)) for fact in facts)))
+
+
+def summaries(shelf: ReportStore) -> Mapping[str, int]:
+    """The generation of each summary that is kept, by its name."""
+    return {entry.name: entry.generation for entry in shelf.store.entries(f"{shelf.layout.report()}jobs/")}
