@@ -1,5 +1,6 @@
 """The report's addresses: what each answers, with which headers, and that nothing else is done there."""
 
+import gzip
 import json
 
 import pytest
@@ -74,6 +75,38 @@ def test_a_page_that_is_the_same_is_not_sent_again(world):
     again = world.get("/index.json", headers={"If-None-Match": tag})
     assert again.status_code == 304
     assert world.get("/index.json", headers={"If-None-Match": '"other"'}).status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/", "/index.json", "/fleet.csv", "/jobs/nobody", "/assets"])
+def test_what_is_asked_for_packed_is_the_same_packed(world, path):
+    """Page, figures, table or refusal; a cache on the way is told that there are both."""
+    plain, packed = (world.get(path, headers=headers) for headers in ({}, {"Accept-Encoding": "br, gzip"}))
+    assert "Content-Encoding" not in plain.headers
+    assert packed.headers["Content-Encoding"] == "gzip"
+    assert gzip.decompress(packed.get_data()) == plain.get_data()
+    assert packed.content_length == len(packed.get_data()) < len(plain.get_data())
+    assert plain.headers["Vary"] == packed.headers["Vary"] == "Accept-Encoding"
+    assert packed.status_code == plain.status_code
+
+
+@pytest.mark.parametrize("accepted", ["identity", "br", "gzip;q=0", "gzip;q=0, identity"])
+def test_who_does_not_take_it_packed_gets_it_as_it_is(world, accepted):
+    """Also where gzip is named, to refuse it."""
+    answer = world.get("/", headers={"Accept-Encoding": accepted})
+    assert "Content-Encoding" not in answer.headers
+    assert answer.get_data() == world.get("/").get_data()
+
+
+def test_a_packed_page_that_is_the_same_is_not_sent_again(world):
+    """Its tag is not that of the plain one: neither is taken for the other."""
+    takes = {"Accept-Encoding": "gzip"}
+    plain, packed = world.get("/").headers["ETag"], world.get("/", headers=takes).headers["ETag"]
+    assert plain != packed
+    again = world.get("/", headers={**takes, "If-None-Match": packed})
+    assert again.status_code == 304
+    assert "Content-Encoding" not in again.headers
+    assert world.get("/", headers={"If-None-Match": packed}).status_code == 200
+    assert world.get("/", headers={**takes, "If-None-Match": plain}).status_code == 200
 
 
 def test_head_has_no_body(world):

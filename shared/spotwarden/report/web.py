@@ -1,5 +1,6 @@
 """A request for the report, and what answers it. Nothing here changes anything."""
 
+import gzip
 from collections.abc import Callable, Mapping
 from datetime import date, timedelta
 from hashlib import sha256
@@ -36,6 +37,10 @@ COMPARED = 4
 KINDS = {"json": "application/json", "csv": "text/csv; charset=utf-8"}
 KEEP = "private, no-cache"
 """A browser may keep a page, and asks each time whether it is still the same."""
+SMALL = 1_024
+"""Bytes below which nothing is won by packing."""
+LEVEL = 4
+"""Of gzip: a table of 10,000 jobs takes a third of the time of level 9, and a twentieth more bytes."""
 _DAY = timedelta(days=1)
 
 
@@ -66,16 +71,25 @@ def ticked(request: "Request") -> Mapping[str, Any] | None:
 
 
 def respond(request: "Request", context: SweepContext) -> "Response":
-    """The page, figures or file that the address names; one that is the same as the browser's is not sent."""
+    """The page, figures or file that the address names, packed where the browser takes it so.
+
+    One that is the same as the browser's is not sent.
+    """
     from werkzeug.wrappers import Response
 
     shelf = ReportStore(context.cloud.store, context.settings.layout)
     looker = ReportLookup.open(shelf, context.policy, context.settings.prices_file, context.tick.now)
     code, body, headers = answer(request, context, looker)
     response = Response(body, status=code, headers={**dict(rendering.headers()), **headers})
+    response.vary.add("Accept-Encoding")
+    packs = len(body) >= SMALL and request.accept_encodings.quality("gzip") > 0
     if code == HTTPStatus.OK:
-        response.set_etag(sha256(body).hexdigest()[:32])
+        # Packed it is another representation, with a tag of its own (RFC 9110, 8.8.3.3).
+        response.set_etag(sha256(body).hexdigest()[:32] + ("-gzip" if packs else ""))
         response.make_conditional(request)
+    if packs and response.status_code != HTTPStatus.NOT_MODIFIED:
+        response.set_data(gzip.compress(body, LEVEL, mtime=0))
+        response.content_encoding = "gzip"
     return response
 
 
