@@ -45,6 +45,25 @@ def test_a_part_that_cannot_be_understood_costs_only_itself(said, kept):
 
 
 @pytest.mark.parametrize(
+    "said",
+    [
+        {},
+        {"at": "2026-11-21T10:00:00.25+02:00", "progress_at": "2026-11-21T08:00:00Z"},
+        {"attempt": 2.0, "instance_id": "7", "step": 10**30, "longest_gap": 0.5, "checkpoint": "ü"},
+        {"metrics": {"loss": 1, "gap": -0.0, "big": 10**300, "lost": "nan"}, "unknown": [1, {"step": 2}]},
+        {"metrics": {"loss": "-inf"}, "at": None, "step": None},
+    ],
+)
+def test_one_bad_part_changes_nothing_about_the_others(said):
+    """Whole it is read in one go, else part by part: both take the same from it."""
+    whole = beat_in(json.dumps(said).encode())
+    assert beat_in(json.dumps({**said, "steps": "many"}).encode()) == whole
+    assert [repr(value) for value in whole.metrics.values()] == [
+        repr(value) for value in beat_in(json.dumps({**said, "steps": "many"}).encode()).metrics.values()
+    ]
+
+
+@pytest.mark.parametrize(
     ("value", "means"),
     [
         (math.nan, "nan"),

@@ -31,21 +31,35 @@ _TYPES: Mapping[str, Any] = {
     field.name: field.type for field in msgspec.structs.fields(Beat) if field.name != "metrics"
 }
 
-typed.prepare(*_TYPES.values())
+NOTHING = Beat()
+
+typed.prepare(Beat, *_TYPES.values())
 
 
 def beat_in(data: bytes) -> Beat:
     """What a heartbeat says; a part that cannot be understood is left out, and an empty one says nothing."""
+    # As the kit writes it, it is read in one go; part by part that takes twenty times as long.
+    if (beat := _whole(data)) is not None:
+        return beat
     try:
         # Python's own reader takes NaN and Infinity, which is what Python's own writer makes of them.
         said = json.loads(data)
     except (ValueError, RecursionError):
-        return Beat()
+        return NOTHING
     if not isinstance(said, Mapping):
-        return Beat()
+        return NOTHING
     kept = {name: part for name in _TYPES if (part := _part(name, said)) is not None}
     metrics = said.get("metrics")
     return Beat(**kept, metrics=dict(_measured(metrics)) if isinstance(metrics, Mapping) else {})
+
+
+def _whole(data: bytes) -> Beat | None:
+    """The heartbeat, where every part of it is of its type and counts; else None."""
+    try:
+        beat = typed.decode(data, Beat)
+    except msgspec.DecodeError:
+        return None
+    return beat if len(beat.metrics) <= METRICS_AT_MOST else None
 
 
 def beat_beside(metadata: Mapping[str, str]) -> Beat | None:
@@ -72,7 +86,7 @@ def progress_in(beat: Beat, came: datetime) -> datetime:
 def beats_in(lines: bytes) -> Iterator[Beat]:
     """Every line of a metrics file, oldest first; a line that was cut or says nothing is left out."""
     for line in lines.splitlines():
-        if (beat := beat_in(line)) != Beat():
+        if (beat := beat_in(line)) != NOTHING:
             yield beat
 
 
