@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 from msgspec.structs import replace
 
-from spotwarden.ports import DESCRIBED_AT_MOST, BrokenError, ConflictError, Entry, Stored
+from spotwarden.ports import DESCRIBED_AT_MOST, BrokenError, ConflictError, Entry, Stored, UnansweredError
 from tests.fakes.clock import VirtualClock
 from tests.fakes.trouble import Trouble
 
@@ -95,6 +95,16 @@ class MemoryStore:
         """Write as somebody else would, with custom metadata."""
         self._write(name, data, None)
         self._objects[name] = replace(self._objects[name], metadata=dict(metadata))
+
+    def delete_all(self, generations: Mapping[str, int]) -> dict[str, Exception]:
+        """As `Store.delete_all`; each part may fail by itself, and its subject is its name."""
+        failed: dict[str, Exception] = {}
+        for name, generation in generations.items():
+            try:
+                self.trouble.around("delete_all", name, self._delete, name, generation)
+            except UnansweredError as error:
+                failed[name] = error
+        return failed
 
     def delete(self, name: str, *, generation: int) -> bool:
         """As `Store.delete`."""

@@ -9,6 +9,7 @@ from spotwarden.engine.turn import take_turn
 from spotwarden.model.tick import Tick
 from spotwarden.recovery.gather import CROWD, gather
 from spotwarden.recovery.sweep import FIRST_BATCH
+from tests.fakes.trouble import unanswered
 from tests.recovery.crowd_world import Crowded, Slow
 
 JOBS = 30
@@ -56,6 +57,28 @@ def test_what_this_process_has_read_or_written_is_not_read(asked):
 def test_a_record_is_written_three_times_from_the_claim_to_the_end(asked):
     """With the first try, with the operation, with the ids."""
     assert asked["write", "metadata/attempts/"] == 3 * JOBS
+
+
+def test_the_markers_of_many_jobs_go_in_one_call(asked):
+    """Cloud Storage takes a hundred deletes in one; none goes alone."""
+    assert (asked["delete_all", ""], asked["delete", ""]) == (1, 0)
+
+
+def test_of_markers_that_go_together_one_that_is_not_answered_holds_up_its_own_job(world):
+    """It is cleared by the next sweep, and nothing is launched for it."""
+    crowd = Crowded(world)
+    names = crowd.jobs(4)
+    crowd.preempt(*names)
+    world.wait(minutes=1)
+    world.sweep()
+    world.wait(minutes=1)
+    world.cloud.store.trouble.order("delete_all", unanswered(after_work=False), about="job-2$")
+    waiting = world.sweep().waiting
+    assert [reason.partition(": no answer")[0] for reason in waiting] == ["job-2"]
+    assert world.names("preempted-jobs/") == ["preempted-jobs/job-2"]
+    world.sweep()
+    assert world.names("preempted-jobs/") == []
+    assert len(world.instances()) == len(names) + 1
 
 
 def test_nobody_waits_for_a_second_write_of_a_record_while_others_are_to_be_asked_for(world):

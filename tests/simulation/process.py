@@ -7,7 +7,7 @@ same way.
 
 import contextlib
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Protocol
 
@@ -18,8 +18,18 @@ from spotwarden.model.tick import Tick
 from spotwarden.ports import Cloud, RejectedError, UnansweredError
 from tests.simulation.commands import Then
 
-CHANGES = {"write", "delete", "launch", "start", "publish", "stop", "label", "remove", "send"}
+CHANGES = {"write", "delete", "delete_all", "launch", "start", "publish", "stop", "label", "remove", "send"}
 ASKS = {"launch", "start"}
+
+
+def deleted(arguments: tuple[Any, ...], named: Mapping[str, Any]) -> Mapping[str, int | None]:
+    """The objects that a delete, or one of many at once, is about, and the generation of each."""
+    match arguments:
+        case (Mapping() as generations,):
+            return generations
+        case (str(name),):
+            return {name: named.get("generation")}
+    raise TypeError(f"not a delete of objects: {arguments}")
 
 
 class Killed(BaseException):

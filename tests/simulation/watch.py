@@ -1,6 +1,6 @@
 """What must hold at every moment of every history."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from spotwarden.layout import MARKERS
@@ -13,7 +13,7 @@ from tests.simulation import ledger
 from tests.simulation.guests import Guests
 from tests.simulation.jobs import Job, job_of
 from tests.simulation.ledger import SKEW
-from tests.simulation.process import Process
+from tests.simulation.process import Process, deleted
 from tests.simulation.product import LEASE
 
 ASIDE = {Status.TERMINATED, Status.STOPPED, Status.SUSPENDED}
@@ -92,16 +92,21 @@ class Watch:
                 self._starting(process, zone, vm_id, request_id)
             case "delete", (zone, vm_id, _):
                 self._removing(zone, vm_id)
-            case "delete", (str(name), *_):
-                self._guarded(name, named)
-                before = self._cloud.store.read(name)
-                if before and before.generation == named.get("generation"):
-                    self._erasing(name, before.generation)
+            case (("delete" | "delete_all"), _):
+                self._deleting(deleted(arguments, named))
             case "publish", _:
                 return None
             case _:
                 self._fault(f"nobody watches {call}{arguments}")
         return None
+
+    def _deleting(self, generations: Mapping[str, int | None]) -> None:
+        """What is newer, or gone, is let be."""
+        for name, generation in generations.items():
+            self._guarded(name, {"generation": generation})
+            before = self._cloud.store.read(name)
+            if before and before.generation == generation:
+                self._erasing(name, before.generation)
 
     def _guarded(self, name: str, named: dict[str, Any]) -> None:
         """Nobody changes the ledger blindly."""

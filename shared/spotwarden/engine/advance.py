@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol, TypeVar
 
-from spotwarden.model.action import Change, Question, Step, Survey, Wait, WriteAttempt
+from spotwarden.model.action import Change, ClearMarker, Question, Step, Survey, Wait, WriteAttempt
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.outcome import Lost, Outcome, Rejected, Unanswered
 
@@ -23,10 +23,10 @@ End = TypeVar("End")
 
 
 class Parked(NamedTuple):
-    """A job that needs a list of its instances, for one can serve many; or one with a write for later."""
+    """A job whose next step is made for many at once, a list or the clearing of a marker, or for later."""
 
     facts: JobFacts
-    step: Survey | WriteAttempt
+    step: Survey | ClearMarker | WriteAttempt
 
 
 def advance(
@@ -39,13 +39,16 @@ def advance(
 ) -> Wait | Parked | None:
     """Take a job as far as it goes now; gives what it waits for, None where it waits for nothing.
 
-    With `park` it goes no further than its next survey, or its next write for later; the caller makes them.
+    With `park` it goes no further than its next survey or marker to clear, or its next write for later; the
+    caller makes them.
     """
 
     def end(facts: JobFacts, step: Step) -> Wait | Parked | None:
         if isinstance(step, Wait):
             return Wait(reason=f"{facts.job}: {step.reason}", soon=step.soon)
-        if park and (isinstance(step, Survey) or (isinstance(step, WriteAttempt) and step.later)):
+        if park and isinstance(step, Survey | ClearMarker):
+            return Parked(facts, step)
+        if park and isinstance(step, WriteAttempt) and step.later:
             return Parked(facts, step)
         return None
 

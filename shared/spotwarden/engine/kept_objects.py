@@ -1,5 +1,6 @@
 """A bucket whose small objects are read once: what one generation of an object says never changes."""
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 from spotwarden.engine.cache import GenerationCache
@@ -55,6 +56,10 @@ class KeptObjects:
     def delete(self, name: str, *, generation: int) -> bool:
         """As `Store.delete`."""
         return self._store.delete(name, generation=generation)
+
+    def delete_all(self, generations: Mapping[str, int]) -> Mapping[str, Exception]:
+        """As `Store.delete_all`."""
+        return self._store.delete_all(generations)
 
     def read(
         self, name: str, *, at_most: int = 4 * 1024 * 1024, listed: Entry | None = None

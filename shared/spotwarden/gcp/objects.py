@@ -5,12 +5,13 @@ again and report our own success as somebody else's.
 """
 
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
+from http import HTTPStatus
 from typing import Any
 
-from google.api_core.exceptions import BadRequest, NotFound, PreconditionFailed
+from google.api_core.exceptions import BadRequest, NotFound, PreconditionFailed, from_http_response
 from google.cloud import storage
 from google.cloud.storage.exceptions import DataCorruption
 
@@ -24,6 +25,9 @@ Blob = Any
 
 WRITTEN_BY = "spotwarden-write"
 """Custom metadata of each object we write: a word that only that one write knows."""
+
+A_BATCH = 100
+"""Calls that Cloud Storage takes in one batch (Google: "Batching requests")."""
 
 
 class ObjectDoor:
@@ -130,6 +134,38 @@ class ObjectDoor:
             _raise_without_bucket(error)
             return False
         return True
+
+    def delete_all(self, generations: Mapping[str, int]) -> Mapping[str, Exception]:
+        """Delete at most `A_BATCH` generations in one call; gives by name what went wrong with it.
+
+        Raises:
+            UnansweredError: nobody knows what became of any of them.
+        """
+        try:
+            with unanswered(), self._client.batch(raise_exception=False) as batch:
+                for name, generation in generations.items():
+                    self.blob(name).delete(
+                        if_generation_match=generation, timeout=self._retry_policy.timeouts, retry=None
+                    )
+        except ValueError as error:
+            raise UnansweredError(f"the answer to a batch of deletes cannot be read: {error}") from error
+        answers = batch._responses  # noqa: SLF001 - where its documentation has them read
+        return {
+            name: problem
+            for name, answer in zip(generations, answers, strict=True)
+            if (problem := _went_wrong(answer)) is not None
+        }
+
+
+def _went_wrong(answer: Any) -> Exception | None:
+    """Why one part of a batch of deletes was not carried out; None where it was, or is gone or newer."""
+    if answer.ok or answer.status_code == HTTPStatus.PRECONDITION_FAILED:
+        return None
+    error = from_http_response(answer)
+    if is_unanswered(error):
+        return UnansweredError(f"{type(error).__name__}: {error}")
+    gone = isinstance(error, NotFound) and "bucket does not exist" not in error.message
+    return None if gone else error
 
 
 class _Sink(io.BytesIO):

@@ -1,11 +1,12 @@
 """The bucket behind `Store`: what is tried again, and how our own doing is told from another's."""
 
 from collections.abc import Callable, Mapping
+from itertools import islice
 from typing import Any
 from uuid import uuid4
 
 from spotwarden.gcp.errors import unanswered
-from spotwarden.gcp.objects import WRITTEN_BY, ObjectDoor, check_size
+from spotwarden.gcp.objects import A_BATCH, WRITTEN_BY, ObjectDoor, check_size
 from spotwarden.gcp.retry_policy import RetryPolicy
 from spotwarden.ports import DESCRIBED_AT_MOST, ConflictError, Entry, Stored, UnansweredError
 
@@ -92,6 +93,19 @@ class CloudStorage:
         delete = _Delete(self._objects, name, generation)
         return self._retry_policy.insist(delete.once)
 
+    def delete_all(self, generations: Mapping[str, int]) -> Mapping[str, Exception]:
+        """As `Store.delete_all`; what a batch leaves open is asked again, without the rest of it."""
+        failed: dict[str, Exception] = {}
+        rest = iter(generations.items())
+        while some := dict(islice(rest, A_BATCH)):
+            deletes = _Deletes(self._objects, some)
+            try:
+                self._retry_policy.insist(deletes.once)
+            except UnansweredError as error:
+                deletes.failed |= dict.fromkeys(deletes.left, error)
+            failed |= deletes.failed
+        return failed
+
 
 class _Write:
     """A write that may take several tries.
@@ -153,6 +167,24 @@ class _Delete:
         except UnansweredError:
             self._in_doubt = True
             raise
+
+
+class _Deletes:
+    """Deletes in one batch that may take several tries: each has only what is `left` of the try before."""
+
+    def __init__(self, objects: ObjectDoor, generations: Mapping[str, int]) -> None:
+        self._objects = objects
+        self.left = dict(generations)
+        self.failed: dict[str, Exception] = {}
+
+    def once(self) -> None:
+        """Delete what is left; `UnansweredError` where some of it still is."""
+        wrong = self._objects.delete_all(self.left)
+        open_still = {name: error for name, error in wrong.items() if isinstance(error, UnansweredError)}
+        self.failed |= {name: error for name, error in wrong.items() if name not in open_still}
+        self.left = {name: self.left[name] for name in open_still}
+        for error in open_still.values():
+            raise error
 
 
 def _entry(row: Any, *, described: bool) -> Entry:

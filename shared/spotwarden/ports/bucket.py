@@ -65,6 +65,12 @@ class Store(Protocol):
     def delete(self, name: str, *, generation: int) -> bool:
         """Delete this generation; False where it is gone or newer."""
 
+    def delete_all(self, generations: Mapping[str, int]) -> Mapping[str, Exception]:
+        """Delete these generations, a hundred in a call; gives by name what went wrong.
+
+        One that is gone or newer is let be, as with `delete`.
+        """
+
 
 class HeldObject(msgspec.Struct, frozen=True, kw_only=True):
     """A file as the bucket holds it; `crc32c` is its checksum, in base64 as Cloud Storage has it."""

@@ -12,7 +12,7 @@ from spotwarden.engine.advance import Parked, advance, stopped
 from spotwarden.engine.context import SweepContext
 from spotwarden.engine.fan_out import Each, Swept, each, swept
 from spotwarden.engine.kept_objects import KeptObjects
-from spotwarden.model.action import Change, Question, Survey, Wait
+from spotwarden.model.action import Change, ClearMarker, Question, Survey, Wait
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.launch import Launch
 from spotwarden.model.marker import UnusableMarker
@@ -125,22 +125,52 @@ def _written(context: SweepContext, later: Sequence[Parked]) -> Each[Wait | Park
 
 
 def _surveyed(context: SweepContext, moved: Each[Wait | Parked]) -> Each[Wait | Parked]:
-    """Go on with those that need a list of instances: one that serves all of them."""
+    """Go on with those that need what is done for many at once: one list of instances, and last one delete.
+
+    Nobody waits for a marker to go while others are to be asked for.
+    """
     done: Each[Wait | Parked] = Each([], [])
+    markers: list[Parked] = []
     while True:
-        done.results.extend(result for result in moved.results if not _survey_of(result))
         done.failures.extend(moved.failures)
-        parked = [result for result in moved.results if isinstance(result, Parked) and _survey_of(result)]
-        if not parked:
+        lists: list[Parked] = []
+        for result in moved.results:
+            step = result.step if isinstance(result, Parked) else None
+            if isinstance(result, Parked) and isinstance(step, Survey | ClearMarker):
+                (lists if isinstance(step, Survey) else markers).append(result)
+            else:
+                done.results.append(result)
+        if lists:
+            moved = _answered(context, lists, _list_for)
+        elif markers:
+            moved, markers = _answered(context, markers, _clear_for), []
+        else:
             return done
-        surveys = [survey for result in parked if (survey := _survey_of(result))]
-        moved = _moved(
-            context, parked, partial(_look_on, context, survey_all(context.cloud.compute, surveys))
-        )
 
 
-def _survey_of(result: Wait | Parked) -> Survey | None:
-    return result.step if isinstance(result, Parked) and isinstance(result.step, Survey) else None
+def _answered(
+    context: SweepContext,
+    parked: Sequence[Parked],
+    ask: Callable[[SweepContext, Sequence[Parked]], Callable[[Parked], Outcome]],
+) -> Each[Wait | Parked]:
+    """Go on with each from what is asked, or done, once for all of them."""
+    try:
+        outcome = ask(context, parked)
+    except UnansweredError as error:
+        return Each([], [error])
+    return _moved(context, parked, lambda apply, job: _go_on(context, apply, job, outcome(job)))
+
+
+def _list_for(context: SweepContext, parked: Sequence[Parked]) -> Callable[[Parked], Outcome]:
+    surveys = {job.facts.job: job.step for job in parked if isinstance(job.step, Survey)}
+    seen = survey_all(context.cloud.compute, [*surveys.values()])
+    return lambda job: seen(surveys[job.facts.job])
+
+
+def _clear_for(context: SweepContext, parked: Sequence[Parked]) -> Callable[[Parked], Outcome]:
+    clears = {job.facts.job: job.step for job in parked if isinstance(job.step, ClearMarker)}
+    cleared = context.executor.clear([*clears.values()])
+    return lambda job: cleared(clears[job.facts.job])
 
 
 def _moved(
@@ -160,13 +190,6 @@ def _go(context: SweepContext, apply: Apply, facts: JobFacts) -> Wait | Parked |
     """Take one job as far as it goes, or to its next survey."""
     decide = partial(next_step, policy=context.policy, tick=context.tick)
     return advance(facts, next_step=decide, after=after, apply=apply, park=True)
-
-
-def _look_on(
-    context: SweepContext, outcome: Callable[[Survey], Outcome], apply: Apply, parked: Parked
-) -> Wait | Parked | None:
-    survey = _survey_of(parked)
-    return _go_on(context, apply, parked, outcome(survey)) if survey else None
 
 
 def _go_on(context: SweepContext, apply: Apply, parked: Parked, seen: Outcome) -> Wait | Parked | None:

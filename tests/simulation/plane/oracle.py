@@ -23,7 +23,7 @@ from tests.simulation.plane.jobs import PlaneJob
 from tests.simulation.plane.judged import JudgedWorld
 from tests.simulation.plane.mailroom import Arrived
 from tests.simulation.plane.mails import MailJudge
-from tests.simulation.process import Process
+from tests.simulation.process import Process, deleted
 
 LEASE, SKEW = timedelta(minutes=5), timedelta(seconds=60)
 PREEMPTION = timedelta(seconds=60)
@@ -213,8 +213,8 @@ class Oracle:
                 self._starting(process, zone, vm_id, request_id)
             case (("delete" | "stop"), (str(zone), str(vm_id), str(request_id))):
                 self._removing(process, call, zone, vm_id, request_id)
-            case "delete", (str(name), *_):
-                self._erasing(process, name, named)
+            case (("delete" | "delete_all"), _):
+                self._deleting(process, deleted(arguments, named))
             case "label", (zone, vm_id, *_):
                 self._labelling(process, zone, vm_id)
             case "publish" | "send", _:
@@ -366,10 +366,14 @@ class Oracle:
         made = {one.seen.name for one in self.seen.values() if one.launch == vm.launch}
         return made < set(job.nodes)
 
-    def _erasing(self, process: Process, name: str, named: dict[str, Any]) -> None:
+    def _deleting(self, process: Process, generations: Mapping[str, int | None]) -> None:
+        for name, generation in generations.items():
+            self._erasing(process, name, generation)
+
+    def _erasing(self, process: Process, name: str, generation: int | None) -> None:
         """Markers go only when they are answered; nothing else of a job's goes at all."""
         stored = self._world.cloud.store.read(name)
-        if stored is None or stored.generation != named.get("generation"):
+        if stored is None or stored.generation != generation:
             return
         if name.startswith(f"{MARKERS}/"):
             if not self._answered(name.removeprefix(f"{MARKERS}/"), stored.generation):

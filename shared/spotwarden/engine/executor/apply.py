@@ -12,6 +12,7 @@ from spotwarden.engine.log import WriteLine, log
 from spotwarden.layout import Layout
 from spotwarden.model.action import (
     Change,
+    ClearMarker,
     CloseCase,
     EndWatch,
     FileCase,
@@ -58,6 +59,27 @@ class Executor:
     def _ask(self, question: Question) -> Outcome:
         return _outcome(lambda: on_compute.ASK[type(question)](self._context, question))
 
+    def clear(self, actions: Sequence[ClearMarker]) -> Callable[[ClearMarker], Outcome]:
+        """Clear many markers, a hundred in a call; gives what came of each, and raises what refused it."""
+        if len(actions) == 1 or self._policy.mode is Mode.OBSERVE:
+            return self.apply
+        failed = on_bucket.clear_all(self._context, actions)
+        refused = {node: error for node, error in failed.items() if not isinstance(error, UnansweredError)}
+        entries = {
+            action: self._said(action, _left_open(failed.get(action.node)))
+            for action in actions
+            if action.node not in refused
+        }
+        if entries:
+            self._write_down([*entries.values()])
+
+        def came_of(action: ClearMarker) -> Outcome:
+            if action.node in refused:
+                raise refused[action.node]
+            return entries[action].outcome
+
+        return came_of
+
     @contextmanager
     def together(self) -> Iterator[Callable[[Change | Question], Outcome]]:
         """Carry out what belongs together; the audit keeps it as one object, whatever ends it, or as a few.
@@ -87,7 +109,9 @@ class Executor:
                 self._write_down(entries)
 
     def _do(self, action: Change) -> AuditEntry:
-        outcome = self._outcome_of(action)
+        return self._said(action, self._outcome_of(action))
+
+    def _said(self, action: Change, outcome: Outcome) -> AuditEntry:
         say(self._log, self._context.tick, action, outcome)
         return AuditEntry(action, outcome)
 
@@ -104,6 +128,10 @@ class Executor:
         context = self._context
         author = Author(tick=context.tick, policy=self._policy.version, number=next(self._counts))
         write_down(context.cloud.store, context.layout, author, entries)
+
+
+def _left_open(error: Exception | None) -> Outcome:
+    return Done() if error is None else Unanswered(detail=str(error))
 
 
 def _only_notes(action: Change) -> bool:

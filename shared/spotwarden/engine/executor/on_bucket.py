@@ -1,6 +1,6 @@
 """What is written into the bucket."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -187,6 +187,13 @@ def clear(context: ExecutorContext, action: ClearMarker) -> Done:
     name = context.layout.build(MarkerName(node=action.node))
     context.cloud.store.delete(name, generation=action.generation)
     return Done()
+
+
+def clear_all(context: ExecutorContext, actions: Sequence[ClearMarker]) -> Mapping[str, Exception]:
+    """Delete markers of these generations; gives by node what went wrong."""
+    names = {context.layout.build(MarkerName(node=action.node)): action for action in actions}
+    failed = context.cloud.store.delete_all({name: action.generation for name, action in names.items()})
+    return {names[name].node: error for name, error in failed.items()}
 
 
 def quarantine(context: ExecutorContext, action: Quarantine) -> Done:
