@@ -57,6 +57,16 @@ resource "google_pubsub_topic_iam_member" "teller" {
   member = google_service_account.function[each.key].member
 }
 
+# --- On its own topic, where a sweep asks further instances of its function to look.
+
+resource "google_pubsub_topic_iam_member" "waker" {
+  for_each = toset([for name, row in local.functions : name if try(row.wakes_itself, false)])
+
+  topic  = google_pubsub_topic.function[each.key].name
+  role   = "roles/pubsub.publisher"
+  member = google_service_account.function[each.key].member
+}
+
 # --- On the accounts that recreated VMs run as, each by name: who may act as any account of a project is soon its owner.
 
 resource "google_project_iam_custom_role" "act_as" {

@@ -15,7 +15,7 @@ from grpc import StatusCode
 from spotwarden.gcp.pubsub import CloudTopic
 from spotwarden.gcp.retry_policy import RetryPolicy
 from spotwarden.gcp.tally import calls
-from spotwarden.ports import Topic, UnansweredError
+from spotwarden.ports import NoTopic, RejectedError, Topic, UnansweredError
 from tests.contract.retry_policies import QUICK, SHORT
 from tests.contract.scripted_rpc import ScriptedRpc
 from tests.contract.served import PROJECT, Served
@@ -130,6 +130,64 @@ def test_the_fake_loses_answers_on_order():
     assert len(fake.messages) == 1
     fake.publish(b"y", {})
     assert [message.data for message in fake.messages] == [b"x", b"y"]
+
+
+def test_messages_that_go_together_arrive_one_by_one(
+    topic_and_arrivals: tuple[Topic, Callable[[], list[Arrived]]],
+):
+    """Each with its own data and the attributes of all."""
+    topic, arrived = topic_and_arrivals
+    topic.publish_all([b"1", b"2"], {"kind": "batch"})
+    assert sorted((data, attributes) for _, data, attributes in arrived()) == [
+        (b"1", {"kind": "batch"}),
+        (b"2", {"kind": "batch"}),
+    ]
+
+
+def test_messages_that_go_together_are_one_call(rpc: ScriptedRpc):
+    """Killed before or after it, none or all of them are out."""
+    rpc.say(PublishResponse(message_ids=["7", "8"]))
+    topic = CloudTopic(project=PROJECT, topic="t", endpoint=rpc.url, retry_policy=SHORT)
+    topic.publish_all([b"1", b"2"], {})
+    topic.close()
+    assert len(rpc.asked) == 1
+
+
+@pytest.mark.parametrize("code", [StatusCode.PERMISSION_DENIED, StatusCode.NOT_FOUND])
+def test_messages_that_may_not_go_together_are_refused(rpc: ScriptedRpc, code: StatusCode):
+    """Whoever wanted others to work must work itself then."""
+    rpc.refuse(code, "made up")
+    topic = CloudTopic(project=PROJECT, topic="t", endpoint=rpc.url, retry_policy=QUICK)
+    with pytest.raises(RejectedError, match="topics/t: made up"):
+        topic.publish_all([b"1"], {})
+    topic.close()
+
+
+@pytest.mark.parametrize("after_work", [False, True])
+def test_messages_that_go_together_without_an_answer_go_again(
+    wired: Wired, faults: Callable[..., str], after_work: bool
+):
+    """Twice, perhaps: readers tell."""
+    faults(service="pubsub", method="Publish", status=503, count=1, after_work=after_work)
+    wired.open().publish_all([b"1", b"2"], {})
+    assert sorted(data for _, data, _ in wired.arrived()) == sorted([b"1", b"2"] * (1 + after_work))
+
+
+def test_where_there_is_no_topic_nothing_is_published():
+    """Neither one message nor many."""
+    with pytest.raises(RejectedError, match="noTopic"):
+        NoTopic().publish(b"", {})
+    with pytest.raises(RejectedError, match="noTopic"):
+        NoTopic().publish_all([b""], {})
+
+
+def test_an_answer_without_an_id_for_each_is_no_answer(rpc: ScriptedRpc):
+    """Nobody knows which of them are out."""
+    rpc.say(PublishResponse(message_ids=["7"]))
+    topic = CloudTopic(project=PROJECT, topic="t", endpoint=rpc.url, retry_policy=SHORT)
+    with pytest.raises(UnansweredError, match="for each"):
+        topic.publish_all([b"1", b"2"], {})
+    topic.close()
 
 
 def test_an_answer_without_an_id_is_no_answer(rpc: ScriptedRpc):

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from spotwarden.ports import Cloud
+from spotwarden.ports import Cloud, NoTopic
 from tests.fakes.channel import MemoryMailer
 from tests.fakes.clock import VirtualClock
 from tests.fakes.compute import MemoryCompute
@@ -20,6 +20,7 @@ class MemoryCloud(msgspec.Struct, frozen=True, kw_only=True):
     notices: MemoryTopic
     metrics: MemoryMetrics
     mailer: MemoryMailer
+    wakeups: MemoryTopic | None = None
 
     def ports(self) -> Cloud:
         """The cloud as the product sees it."""
@@ -29,6 +30,7 @@ class MemoryCloud(msgspec.Struct, frozen=True, kw_only=True):
             notices=self.notices,
             metrics=self.metrics,
             mailer=self.mailer,
+            wakeups=self.wakeups or NoTopic(),
         )
 
 

@@ -1,6 +1,6 @@
 """A Pub/Sub topic in memory."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
@@ -29,6 +29,15 @@ class MemoryTopic:
         """As `Topic.publish`."""
         subject = data.decode(errors="replace")
         return self.trouble.around("publish", subject, self._publish, data, attributes)
+
+    def publish_all(self, messages: Sequence[bytes], attributes: Mapping[str, str]) -> None:
+        """As `Topic.publish_all`; the subject of a failure is the first message."""
+        subject = next(iter(messages), b"").decode(errors="replace")
+        self.trouble.around("publish_all", subject, self._publish_all, messages, attributes)
+
+    def _publish_all(self, messages: Sequence[bytes], attributes: Mapping[str, str]) -> None:
+        for data in messages:
+            self._publish(data, attributes)
 
     def _publish(self, data: bytes, attributes: Mapping[str, str]) -> Published:
         message = Message(id=str(len(self.messages) + 1), data=data, attributes=dict(attributes))

@@ -203,10 +203,10 @@ def test_a_function_may_do_what_its_row_says_and_no_more(made, name):
     mine = {kind: of(made.get(kind, []), member=member(name)) for kind in made if kind.endswith("iam_member")}
     on_project = set(chain(*(permissions(made, one["role"]) for one in mine["project_iam_member"])))
     assert on_project == set(row["permissions"]) - {PUBLISH, ACT_AS}
-    told = [(one["topic"], one["role"]) for one in mine["pubsub_topic_iam_member"]]
-    assert told == (
-        [("spotwarden-notices", "roles/pubsub.publisher")] if PUBLISH in row["permissions"] else []
-    )
+    told = sorted((one["topic"], one["role"]) for one in mine["pubsub_topic_iam_member"])
+    topics = ["spotwarden-notices"] * (PUBLISH in row["permissions"])
+    topics += [f"spotwarden-{deployed(name)}"] * row.get("wakes_itself", False)
+    assert told == sorted((topic, "roles/pubsub.publisher") for topic in topics)
     acts = [
         (one["service_account_id"], permissions(made, one["role"]))
         for one in mine["service_account_iam_member"]
@@ -284,7 +284,7 @@ def test_all_that_wakes_a_function_is_there(made, name):
     assert [one["filter"] for one in sinks] == ([row["log_events"]] if row.get("log_events") else [])
     publishers = {one["member"] for one in of(made["pubsub_topic_iam_member"], topic=topic)}
     assert {one["writer_identity"] for one in sinks} <= publishers
-    assert len(publishers) == len(sinks) + bool(watched)
+    assert len(publishers) == len(sinks) + bool(watched) + row.get("wakes_itself", False)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -220,6 +220,27 @@ class Run(Command, frozen=True, kw_only=True, tag=True):
     then: Then = Then.GO_ON
 
 
+class Share(Command, frozen=True, kw_only=True, tag=True):
+    """From now on a sweep takes at most so many jobs itself, and asks other instances to look at more."""
+
+    above: int = 0
+
+
+class Deliver(Command, frozen=True, kw_only=True, tag=True):
+    """One of the messages that sweeps have published for other instances is delivered, to a sweep of its own.
+
+    With `keep` it will be delivered again; a `lost` one never is.
+    """
+
+    message: int = 0
+    keep: bool = False
+    lost: bool = False
+    skew: int = 0
+    calls: int = 1
+    changes: bool = False
+    then: Then = Then.GO_ON
+
+
 AnyCommand = (
     Submit
     | SubmitByLedger
@@ -244,6 +265,8 @@ AnyCommand = (
     | Pass
     | Sweep
     | Run
+    | Share
+    | Deliver
 )
 
 

@@ -23,6 +23,10 @@ BY_LEDGER = 0.2
 ASLEEP = 0.04
 FROZEN = 0.15
 """How often a blow is followed by a sweep that sleeps through a whole recovery."""
+SHARED = 0.3
+"""How many histories have other instances of the function."""
+TWICE, NEVER = 0.3, 0.1
+"""How often a message for one of them is delivered again, or lost."""
 SKEWS = (0, 0, 0, -60, -20, 20, 60)
 
 
@@ -85,7 +89,32 @@ def draw(seed: str, *, kinds: Collection[c.Kind], without: Collection[str] = ())
         drawn.append(c.Pass(seconds=chance.choice((0, 5, 20, 35, 40, 60, 60))))
         after = chance.choices((_frozen, _asleep, _sweeps), (FROZEN, ASLEEP, 1 - FROZEN - ASLEEP))[0]
         drawn.extend(after(chance))
-    return drawn
+    # Drawn from a seed of its own: histories without it are what they were before there was any of it.
+    apart = Random(f"{seed}/shared")
+    return drawn if "share" in without or apart.random() >= SHARED else [*_shared(apart, drawn)]
+
+
+def _shared(chance: Random, drawn: list[c.Command]) -> Iterator[c.Command]:
+    """The same with several instances: what sweeps publish is delivered in turns, twice, late or never."""
+    yield c.Share(above=chance.choice((0, 0, 1)))
+    for command in drawn:
+        yield command
+        if isinstance(command, c.Sweep | c.Run):
+            for _ in range(chance.choice((0, 1, 1, 2))):
+                yield _delivered(chance)
+
+
+def _delivered(chance: Random) -> c.Command:
+    sweep = _sweep(chance)
+    return c.Deliver(
+        message=_any(chance),
+        keep=chance.random() < TWICE,
+        lost=chance.random() < NEVER,
+        skew=sweep.skew,
+        calls=sweep.calls,
+        then=sweep.then,
+        changes=sweep.changes,
+    )
 
 
 def _started_again(chance: Random) -> Iterator[c.Command]:
@@ -147,7 +176,7 @@ def _about(chance: Random) -> int | None:
     return None if chance.random() < 0.4 else _any(chance)
 
 
-def _sweep(chance: Random) -> c.Command:
+def _sweep(chance: Random) -> c.Sweep:
     whole = chance.random() < 0.3
     return c.Sweep(
         about=_about(chance),

@@ -1,14 +1,20 @@
 """A project with strangers in it, in which time passes, jobs come and go, and sweeps run."""
 
-from collections.abc import Callable, Sequence
+from base64 import b64encode
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
+from typing import Any
+
+from msgspec.structs import replace
 
 from spotwarden.engine.context import SweepContext
+from spotwarden.engine.trigger import open_tick
 from spotwarden.layout import Layout
 from spotwarden.model.instance import Status
 from spotwarden.model.tick import Tick
 from spotwarden.ports import Cloud, ConflictError, RejectedError, UnansweredError
 from tests.fakes.cloud import MemoryCloud, memory_cloud
+from tests.fakes.topic import MemoryTopic
 from tests.fakes.vms import Vm
 from tests.simulation import commands as c
 from tests.simulation.guests import Guests
@@ -34,7 +40,10 @@ class Ground:
 
     def __init__(self, *, wrap: Wrap = as_it_is, blind: bool = False, verbose: bool = False) -> None:
         cold_start()
-        self.cloud: MemoryCloud = memory_cloud()
+        memory = memory_cloud()
+        self.wakeups = MemoryTopic(memory.clock)
+        self.settings = SETTINGS
+        self.cloud: MemoryCloud = replace(memory, wakeups=self.wakeups)
         self.layout = Layout()
         self.jobs: list[Job] = []
         self.nodes: dict[str, Job] = {}
@@ -79,15 +88,23 @@ class Ground:
             self.count.kills += 1
         self.processes.append(process)
 
-    def new_process(self, skew: timedelta, about: str = "") -> Process:
-        """A sweep that has not begun, about one node or everything, by a clock that is off by so much."""
+    def new_process(
+        self, skew: timedelta, about: str = "", message: Mapping[str, Any] | None = None
+    ) -> Process:
+        """A sweep that has not begun, by a clock that is off by so much.
+
+        It is about one node, about the jobs that a message of another sweep names, or everything.
+        """
         self.count.sweeps += 1
         sweep = f"sweep-{self.count.sweeps:04}"
         now = self.now() + skew
         tick = Tick(function="recover_spot", sweep=sweep, now=now, patient=not about, about=about)
+        if message is not None:
+            tick = replace(open_tick("recover_spot", message, self.layout), sweep=sweep, now=now)
+        settings = self.settings
         process = Process(tick, self.sequence, self.watch)
         process.begin(
-            lambda cloud: recover_spot().sweep(SweepContext.open(cloud, SETTINGS, POLICY, tick)),
+            lambda cloud: recover_spot().sweep(SweepContext.open(cloud, settings, POLICY, tick)),
             self.ports,
             self.wrap,
         )
@@ -113,6 +130,25 @@ class Ground:
         process = self.new_process(skew)
         self.run_on(process, 0, c.Then.GO_ON)
         return process
+
+    def take_message(self, number: int, *, keep: bool = False) -> Mapping[str, Any] | None:
+        """One of the messages for other instances that wait, as it is pushed."""
+        waiting = self.wakeups.messages
+        if not waiting:
+            return None
+        index = number % len(waiting)
+        found = waiting[index] if keep else waiting.pop(index)
+        data = b64encode(found.data).decode()
+        return {"attributes": found.attributes, "data": data, "messageId": found.id}
+
+    def deliver_all(self) -> list[Process]:
+        """Deliver what waits, each to a sweep that comes to its end."""
+        delivered: list[Process] = []
+        while message := self.take_message(0):
+            self.sequence += 1
+            delivered.append(self.new_process(timedelta(0), message=message))
+            self.run_on(delivered[-1], 0, c.Then.GO_ON)
+        return delivered
 
     def let_go(self) -> None:
         """Let all sweeps that wait go on to their ends."""

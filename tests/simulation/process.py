@@ -18,7 +18,8 @@ from spotwarden.model.tick import Tick
 from spotwarden.ports import Cloud, RejectedError, UnansweredError
 from tests.simulation.commands import Then
 
-CHANGES = {"write", "delete", "delete_all", "launch", "start", "publish", "stop", "label", "remove", "send"}
+ON_VMS = {"launch", "start", "stop", "delete", "label", "remove"}
+CHANGES = ON_VMS | {"write", "delete_all", "publish", "publish_all", "send"}
 ASKS = {"launch", "start"}
 
 
@@ -72,6 +73,7 @@ class Process:
             notices=Door(cloud.notices, self),
             metrics=cloud.metrics,
             mailer=Door(cloud.mailer, self),
+            wakeups=Door(cloud.wakeups, self),
         )
         self._sweep = partial(sweep, wrap(doors))
         self.alive = True

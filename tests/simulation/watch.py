@@ -94,7 +94,7 @@ class Watch:
                 self._removing(zone, vm_id)
             case (("delete" | "delete_all"), _):
                 self._deleting(deleted(arguments, named))
-            case "publish", _:
+            case (("publish" | "publish_all"), _):
                 return None
             case _:
                 self._fault(f"nobody watches {call}{arguments}")

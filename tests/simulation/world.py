@@ -21,7 +21,7 @@ from tests.simulation.process import Process
 from tests.simulation.product import POLICY
 from tests.simulation.submit import submit
 
-NO_EVENTS = (c.Pass, c.Sweep, c.Run)
+NO_EVENTS = (c.Pass, c.Sweep, c.Run, c.Share, c.Deliver)
 
 
 class World(Ground):
@@ -268,3 +268,14 @@ class World(Ground):
             self.count.switches += 1
             process = self.processes[command.sweep % len(self.processes)]
             self.run_on(process, command.calls, command.then, changes=command.changes)
+
+    def _share(self, command: c.Share) -> None:
+        self.settings = replace(self.settings, share_from=command.above)
+
+    def _deliver(self, command: c.Deliver) -> None:
+        message = self.take_message(command.message, keep=command.keep)
+        if message is None or command.lost:
+            return
+        process = self.new_process(timedelta(seconds=command.skew), message=message)
+        self.admit(process)
+        self.run_on(process, command.calls, command.then, changes=command.changes)

@@ -41,6 +41,7 @@ class Function(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     bucket_events: Mapping[str, str] = {}
     log_events: str = ""
     listens_to: tuple[str, ...] = ()
+    wakes_itself: bool = False
     http: Http | None = None
     secrets: tuple[str, ...] = ()
 

@@ -14,6 +14,7 @@ from spotwarden.model.action import (
     FileCase,
     RecordLaunched,
     SendMessage,
+    ShareOut,
     StoreObject,
     Tell,
     WriteAttempt,
@@ -81,6 +82,8 @@ def _detail(action: Change) -> object:
         return {"type": "StoreObject", "name": action.name, "bytes": len(action.data)}
     if isinstance(action, RecordLaunched):
         return {"type": "RecordLaunched", "job": action.job, "nodes": sorted(action.ran)}
+    if isinstance(action, ShareOut):
+        return {"type": "ShareOut", "messages": len(action.messages)}
     if isinstance(action, SendMessage):
         message = action.message
         to = message.to if isinstance(message, Mail) else message.hook

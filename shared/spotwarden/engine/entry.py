@@ -27,7 +27,13 @@ def open_context(
     settings = Settings.read(environ)
     tick = open_tick(function, message, settings.layout)
     policy = read_policy(settings.policy_file, settings.mode, settings.ops)
-    return SweepContext.open(connect(**settings.connection()), settings, policy, tick)
+    cloud = connect(**settings.connection(), wakeups=topic_of(function))
+    return SweepContext.open(cloud, settings, policy, tick)
+
+
+def topic_of(function: str) -> str:
+    """The topic whose messages wake a function (infra/functions.yaml: with hyphens)."""
+    return f"spotwarden-{function.replace('_', '-')}"
 
 
 def wake(

@@ -23,7 +23,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Where everything is. An endpoint is "" for Google's own; a `mode` wins over the policy's.
 
     `ops` are told where the policy names nobody. The prices lie beside the policy unless told otherwise;
-    `workers` is how many jobs one sweep works on at a time.
+    `workers` is how many jobs one sweep works on at a time. Past `share_from` jobs it leaves them to further
+    instances of its function.
     """
 
     project: str
@@ -39,6 +40,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     mode: Mode | None = None
     ops: str = ""
     workers: int = 1
+    share_from: int = 50
 
     @classmethod
     def read(cls, environ: Mapping[str, str]) -> "Settings":

@@ -1,7 +1,7 @@
 """What starts a sweep, and how it asks to be started again."""
 
 from base64 import b64decode
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import uuid4
 
@@ -11,11 +11,13 @@ from spotwarden import clock, typed
 from spotwarden.engine.fan_out import Swept
 from spotwarden.engine.log import log
 from spotwarden.engine.metrics import sweep_metrics
-from spotwarden.layout import Layout, MarkerName, NotInLayoutError, node_problem
-from spotwarden.model.tick import Tick
+from spotwarden.layout import RESERVED_JOBS, Layout, MarkerName, NotInLayoutError, job_problem, node_problem
+from spotwarden.model.tick import BATCHED, Tick
 
 TICK = "spotwarden-tick"
 """The attribute that a Scheduler job sets on its message; events have others."""
+BATCH = "spotwarden-batch"
+"""The attribute of a message of ours that names jobs to look at; its value is the function."""
 
 
 def message_in(event: object) -> Mapping[str, Any]:
@@ -28,12 +30,14 @@ def open_tick(function: str, message: Mapping[str, Any], layout: Layout = Layout
     """Begin a sweep, from the Pub/Sub message that woke the function (the event's `message`).
 
     An event of the bucket (Google: "Pub/Sub notifications for Cloud Storage") names the object it is
-    about, an entry of the audit log its instance; every other one means a look at everything.
+    about, an entry of the audit log its instance, a message of another sweep's its jobs; every other one
+    means a look at everything. Whoever writes a message only says where to look.
     """
     said = message.get("attributes")
     attributes = said if isinstance(said, Mapping) else {}
     marked = node_of_marker(layout, str(attributes.get("objectId", "")))
-    patient = TICK in attributes
+    batch = BATCH in attributes
+    patient = TICK in attributes or batch
     lost = "" if marked or patient else _instance_in(message.get("data"))
     tick = Tick(
         function=function,
@@ -42,6 +46,9 @@ def open_tick(function: str, message: Mapping[str, Any], layout: Layout = Layout
         patient=patient,
         about=marked or lost,
         lost=bool(lost),
+        batch=batch,
+        jobs=_jobs_in(message.get("data")) if batch else (),
+        message=str(message.get("messageId", "")),
     )
     sweep_metrics().tick = tick
     return tick
@@ -67,6 +74,32 @@ class _LogEntry(msgspec.Struct, frozen=True, rename="camel"):
 
 
 typed.prepare(_LogEntry)
+
+
+class _Batch(msgspec.Struct, frozen=True):
+    """The part of a message of ours that is read."""
+
+    jobs: tuple[str, ...] = ()
+
+
+typed.prepare(_Batch)
+
+
+def batch_of(jobs: Sequence[str]) -> bytes:
+    """The message that asks for a look at these jobs."""
+    return msgspec.json.encode(_Batch(jobs=tuple(jobs)))
+
+
+def _jobs_in(data: object) -> tuple[str, ...]:
+    """The jobs that a message of ours names, as many as are looked at; none where it cannot be read."""
+    if not isinstance(data, str | bytes):
+        return ()
+    try:
+        named = typed.decode(b64decode(data), _Batch).jobs
+    except (ValueError, msgspec.DecodeError):
+        return ()
+    known = [job for job in named if job_problem(job) is None and job not in RESERVED_JOBS]
+    return tuple(dict.fromkeys(known))[:BATCHED]
 
 
 def _instance_in(data: object) -> str:

@@ -3,6 +3,7 @@
 Nothing rests on it. A sweep that dies keeps its turn for half a minute at most.
 """
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 
 import msgspec
@@ -15,6 +16,15 @@ from spotwarden.model.tick import Tick
 from spotwarden.ports import ConflictError, Store, UnansweredError
 
 TURN = timedelta(seconds=30)
+KEPT = timedelta(seconds=15)
+"""An event comes again within five seconds, unless all instances are busy."""
+
+
+class SharedJob(msgspec.Struct, frozen=True, kw_only=True):
+    """When another instance was asked to look at a job, and whether a VM of it was `going` then."""
+
+    at: Moment
+    going: bool = False
 
 
 class Turn(msgspec.Struct, frozen=True, kw_only=True):
@@ -23,6 +33,10 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True):
     `steady` is since when such sweeps have come regularly, where a function minds; `told` the id of the last
     notice about others that are silent; `waits` is since when more has been due than a sweep may do, `spent`
     how much of the budget that began at `spending` is used.
+
+    `message` is what woke the holder; a turn that is `kept` is taken on by whom the same message wakes again.
+    `shared` are jobs that were left to other instances, `shared_since` since when that has gone on without a
+    sweep over all of them.
     """
 
     holder: str = ""
@@ -33,6 +47,10 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True):
     waits: Moment | None = None
     spending: Moment | None = None
     spent: int = 0
+    message: str = ""
+    kept: bool = False
+    shared: Mapping[str, SharedJob] = {}
+    shared_since: Moment | None = None
 
 
 typed.prepare(Turn)
@@ -47,12 +65,14 @@ class TakenTurn(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def take_turn(store: Store, layout: Layout, tick: Tick) -> TakenTurn | None:
-    """Take the turn; None while another sweep has it."""
+    """Take the turn; None while another sweep has it, or it is kept for another message."""
     name = layout.build(SweepTurn(function=tick.function))
     turn, written = read_turn(store, name)
-    if turn.holder and turn.until and tick.now < turn.until <= tick.now + 2 * TURN:
+    held = turn.holder and turn.until and tick.now < turn.until <= tick.now + 2 * TURN
+    if held and not (turn.kept and tick.message and tick.message == turn.message):
         return None
-    mine = msgspec.structs.replace(turn, holder=tick.sweep, until=tick.now + TURN)
+    until, message = tick.now + TURN, tick.message
+    mine = msgspec.structs.replace(turn, holder=tick.sweep, until=until, message=message, kept=False)
     try:
         generation = store.write(name, msgspec.json.encode(mine), generation=written)
     except ConflictError:
@@ -71,8 +91,17 @@ def read_turn(store: Store, name: str) -> tuple[Turn, int | None]:
 
 def end_turn(store: Store, layout: Layout, taken: TakenTurn, swept: datetime | None) -> None:
     """Give the turn back, and say when everything was last seen; a lost answer costs half a minute."""
+    _leave(store, layout, taken, msgspec.structs.replace(taken.turn, holder="", until=None, swept=swept))
+
+
+def keep_turn(store: Store, layout: Layout, taken: TakenTurn, tick: Tick) -> None:
+    """Keep the turn until the message comes again that woke this sweep; not for long, for it may be lost."""
+    until = tick.now + KEPT
+    _leave(store, layout, taken, msgspec.structs.replace(taken.turn, until=until, kept=True))
+
+
+def _leave(store: Store, layout: Layout, taken: TakenTurn, done: Turn) -> None:
     name = layout.build(SweepTurn(function=taken.function))
-    done = msgspec.structs.replace(taken.turn, holder="", until=None, swept=swept)
     try:
         store.write(name, msgspec.json.encode(done), generation=taken.generation)
     except (ConflictError, UnansweredError):

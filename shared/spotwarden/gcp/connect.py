@@ -2,7 +2,7 @@
 
 from spotwarden.gcp.endpoint import checked_endpoint
 from spotwarden.gcp.first_use import calls, on_first_use
-from spotwarden.ports import Cloud, Compute, Metrics, Store, Topic
+from spotwarden.ports import Cloud, Compute, Metrics, NoTopic, Store, Topic
 
 
 def connect(
@@ -13,8 +13,11 @@ def connect(
     compute_endpoint: str = "",
     monitoring_endpoint: str = "",
     pubsub_endpoint: str = "",
+    wakeups: str = "",
 ) -> Cloud:
     """The cloud of one project: its bucket, Compute Engine, metrics and the topic that notices go to.
+
+    `wakeups` is the topic whose messages wake the function, "" for none.
 
     Storage follows Google's own `STORAGE_EMULATOR_HOST`; the endpoints are URLs, "" for Google's. Plain http
     on loopback is spoken to without credentials.
@@ -36,10 +39,10 @@ def connect(
 
         return ComputeEngine(project=project, endpoint=endpoint)
 
-    def notices() -> Topic:
+    def named(name: str) -> Topic:
         from spotwarden.gcp.pubsub import CloudTopic
 
-        return CloudTopic(project=project, topic=topic, endpoint=topic_endpoint)
+        return CloudTopic(project=project, topic=name, endpoint=topic_endpoint)
 
     def metrics() -> Metrics:
         from spotwarden.gcp.monitoring import CloudMonitoring
@@ -49,7 +52,8 @@ def connect(
     return Cloud(
         store=on_first_use(store),
         compute=on_first_use(compute),
-        notices=on_first_use(notices),
+        notices=on_first_use(lambda: named(topic)),
         metrics=on_first_use(metrics),
+        wakeups=on_first_use(lambda: named(wakeups)) if wakeups else NoTopic(),
         calls=calls,
     )

@@ -5,14 +5,15 @@ and a function that has answered gets no time for threads. Import this where som
 client brings gRPC's channel and the messages of Pub/Sub along.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+from google.api_core.exceptions import GoogleAPICallError
 from google.pubsub_v1 import PublisherClient, PubsubMessage
 
 from spotwarden import clock
 from spotwarden.gcp.grpc_service import Typed
 from spotwarden.gcp.retry_policy import RetryPolicy
-from spotwarden.ports import Published, UnansweredError
+from spotwarden.ports import Published, RejectedError, UnansweredError
 
 
 class CloudTopic:
@@ -47,3 +48,17 @@ class CloudTopic:
         if not answer.message_ids:
             raise UnansweredError(f"{self._topic} gave no id for the message")
         return Published(id=answer.message_ids[0], at=clock.now())
+
+    def publish_all(self, messages: Sequence[bytes], attributes: Mapping[str, str]) -> None:
+        """As `Topic.publish_all`; readers tell by its content what was published twice."""
+        wrapped = [PubsubMessage(data=data, attributes=dict(attributes)) for data in messages]
+        try:
+            answer = self._pubsub.call(
+                lambda client, seconds: client.publish(
+                    topic=self._topic, messages=wrapped, retry=None, timeout=seconds
+                )
+            )
+        except GoogleAPICallError as refused:
+            raise RejectedError(type(refused).__name__, f"{self._topic}: {refused.message}") from refused
+        if len(answer.message_ids) != len(wrapped):
+            raise UnansweredError(f"{self._topic} gave no id for each message")

@@ -188,6 +188,12 @@ class Tell(Action, frozen=True, kw_only=True, tag=True):
     notice: Notice
 
 
+class ShareOut(Action, frozen=True, kw_only=True, tag=True):
+    """Ask further instances of the function to look at these jobs, each message's by one of them."""
+
+    messages: tuple[tuple[str, ...], ...]
+
+
 class SendMessage(Action, frozen=True, kw_only=True, tag=True):
     """Hand a message to its channel; `notices` are the ids of what it tells."""
 
@@ -255,6 +261,7 @@ Change = (
     | StoreObject
     | DropObject
     | Tell
+    | ShareOut
     | SendMessage
 )
 Question = Look | Survey | Fetch

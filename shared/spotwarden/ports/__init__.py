@@ -12,7 +12,7 @@ from spotwarden.ports.bucket import (
 from spotwarden.ports.cloud import Cloud, no_calls
 from spotwarden.ports.compute import Compute
 from spotwarden.ports.errors import BrokenError, ConflictError, RejectedError, UnansweredError
-from spotwarden.ports.people import Mailer, NoMailer, Published, Topic
+from spotwarden.ports.people import Mailer, NoMailer, NoTopic, Published, Topic
 from spotwarden.ports.watching import Logs, Metrics
 
 __all__ = [
@@ -27,6 +27,7 @@ __all__ = [
     "Mailer",
     "Metrics",
     "NoMailer",
+    "NoTopic",
     "Published",
     "RejectedError",
     "Store",

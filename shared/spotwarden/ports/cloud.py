@@ -6,7 +6,7 @@ import msgspec
 
 from spotwarden.ports.bucket import Store
 from spotwarden.ports.compute import Compute
-from spotwarden.ports.people import Mailer, NoMailer, Topic
+from spotwarden.ports.people import Mailer, NoMailer, NoTopic, Topic
 from spotwarden.ports.watching import Metrics
 
 
@@ -18,7 +18,8 @@ def no_calls() -> Mapping[str, int]:
 class Cloud(msgspec.Struct, frozen=True, kw_only=True):
     """Everything outside, opened once per process.
 
-    `calls` counts the requests that this process has made so far, by service.
+    `wakeups` is the function's own topic, whose messages wake it. `calls` counts the requests that this
+    process has made so far, by service.
     """
 
     store: Store
@@ -26,4 +27,5 @@ class Cloud(msgspec.Struct, frozen=True, kw_only=True):
     notices: Topic
     metrics: Metrics
     mailer: Mailer = NoMailer()
+    wakeups: Topic = NoTopic()
     calls: Callable[[], Mapping[str, int]] = no_calls

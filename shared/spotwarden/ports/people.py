@@ -1,6 +1,6 @@
 """The ways to people: notices, and the messages that come of them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple, Protocol
 
@@ -20,6 +20,25 @@ class Topic(Protocol):
 
     def publish(self, data: bytes, attributes: Mapping[str, str]) -> Published:
         """Publish and wait until it is accepted. `UnansweredError`."""
+
+    def publish_all(self, messages: Sequence[bytes], attributes: Mapping[str, str]) -> None:
+        """Publish messages of the same attributes in one call, and wait until all are accepted.
+
+        `UnansweredError`; `RejectedError` where the topic is missing or may not be published to. At most a
+        thousand, of 10 MB together (Google: "Pub/Sub quotas and limits").
+        """
+
+
+class NoTopic:
+    """For a function that publishes nothing."""
+
+    def publish(self, data: bytes, attributes: Mapping[str, str]) -> Published:
+        """Refuse it."""
+        raise RejectedError("noTopic", f"nothing is published here, such as {attributes or data!r}")
+
+    def publish_all(self, messages: Sequence[bytes], attributes: Mapping[str, str]) -> None:
+        """Refuse them."""
+        raise RejectedError("noTopic", f"nothing is published here, such as {attributes or len(messages)}")
 
 
 class Mailer(Protocol):

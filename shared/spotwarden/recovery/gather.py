@@ -5,20 +5,22 @@ job that ends while we look has then written its status before we read it, and i
 was lost; an instance created while we look is in the newer list, and is not taken for gone.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from datetime import datetime, timedelta
 from functools import partial
+from typing import NamedTuple
 
 import msgspec
 
 from spotwarden.engine.cache import GenerationCache
 from spotwarden.engine.metrics import sweep_metrics
-from spotwarden.engine.turn import TakenTurn, end_turn, take_turn
+from spotwarden.engine.turn import TakenTurn, Turn, end_turn, keep_turn, read_turn, take_turn
 from spotwarden.layout import (
     RESERVED_JOBS,
     AttemptRecord,
     Layout,
     OpenJob,
+    SweepTurn,
     job_problem,
 )
 from spotwarden.model.facts import JobFacts
@@ -31,15 +33,27 @@ from spotwarden.recovery.job_folder import look_into
 from spotwarden.recovery.job_look import Looking, RestOfMarkers
 from spotwarden.recovery.markers import job_names, read_markers
 from spotwarden.recovery.nodes import LOG_MARGIN, ShownInstances
-from spotwarden.recovery.open_jobs import is_whole, log_from, read_watches
+from spotwarden.recovery.open_jobs import is_whole, list_open, log_from, read_entries, read_watches
+from spotwarden.recovery.sharing import SharedJobs, Sharing, none_shared
 
+SHARE_FROM = 50
+"""Past so many jobs a sweep asks further instances of its function to look at them."""
 CROWD = 20
 """With more markers than this there is a storm: one sweep over all of them beats one for each."""
 
 STORM_KNOWN = timedelta(seconds=5)
 """How long nothing is asked for an event, once one has found another sweep at work on a storm."""
-_STORMS: GenerationCache[datetime] = GenerationCache()
-"""When a storm was found, by the prefix of the markers."""
+
+
+class Storm(NamedTuple):
+    """When a storm was found, and the message whose sweep was at work on it: that one may come again."""
+
+    at: datetime
+    message: str
+
+
+_STORMS: GenerationCache[Storm] = GenerationCache()
+"""Storms by the prefix of the markers."""
 
 
 class GatheredJobs(msgspec.Struct, frozen=True, kw_only=True):
@@ -47,33 +61,50 @@ class GatheredJobs(msgspec.Struct, frozen=True, kw_only=True):
 
     `rest` looks at the markers of no open job, once all jobs had their turn. `busy` means that another sweep
     is looking at everything; `done` is to be called at the end, and told whether every job was looked at to
-    the end.
+    the end. Where they are too many, `shared` says which of them others are asked to look at; who cannot ask
+    looks at all of them itself.
     """
 
     jobs: Sequence[Callable[[], JobFacts]] = ()
+    shared: SharedJobs | None = None
     rest: Callable[[], RestOfMarkers] = RestOfMarkers
     busy: bool = False
     done: Callable[[bool], None] = lambda _whole: None
 
 
-def gather(cloud: Cloud, layout: Layout, tick: Tick, workers: int = 1) -> GatheredJobs:
-    """Look at the one node that an event is about, or at everything."""
+class SweepWidth(NamedTuple):
+    """How many jobs one sweep works on at a time, and how many it takes before it leaves them to others."""
+
+    workers: int = 1
+    share_from: int = SHARE_FROM
+
+
+ALONE = SweepWidth()
+
+
+def gather(cloud: Cloud, layout: Layout, tick: Tick, width: SweepWidth = ALONE) -> GatheredJobs:
+    """Look at the one node that an event is about, at the jobs that another sweep names, or at everything."""
+    if tick.batch:
+        return _batch(cloud, layout, tick, width.workers)
     if tick.about and _is_known_storm(layout, tick):
         return GatheredJobs(busy=True)
     few = _few(cloud, layout, tick) if tick.about else None
     if few is not None and (seen := _one(cloud, layout, tick, few)):
         return seen
     if taken := take_turn(cloud.store, layout, tick):
-        return _everything(cloud, layout, tick, taken, workers)
+        return _everything(cloud, layout, tick, taken, width)
     if tick.about and few is None:
-        _STORMS.keep(layout.markers(), 0, tick.now)
+        turn, _ = read_turn(cloud.store, layout.build(SweepTurn(function=tick.function)))
+        _STORMS.keep(layout.markers(), 0, Storm(tick.now, turn.message))
     return GatheredJobs(busy=True)
 
 
 def _is_known_storm(layout: Layout, tick: Tick) -> bool:
     """Whether an event just found a storm, and another sweep at work on it: each job has two events."""
     found = _STORMS.get(layout.markers(), 0)
-    return found is not None and found <= tick.now < found + STORM_KNOWN
+    if found is None or (tick.message and tick.message == found.message):
+        return False
+    return found.at <= tick.now < found.at + STORM_KNOWN
 
 
 def _few(cloud: Cloud, layout: Layout, tick: Tick) -> list[Entry] | None:
@@ -138,10 +169,44 @@ def _shown_of(cloud: Cloud, layout: Layout, job: str, markers: list[Marker], tic
     return ShownInstances(instances, cloud.compute.operations(oldest - LOG_MARGIN))
 
 
-def _everything(cloud: Cloud, layout: Layout, tick: Tick, taken: TakenTurn, workers: int) -> GatheredJobs:
+def _batch(cloud: Cloud, layout: Layout, tick: Tick, workers: int) -> GatheredJobs:
+    """The jobs that a message names, as a sweep over everything would look at them; it needs no turn.
+
+    Each is guarded by its own record, so it is no matter how often, how late and by whom it was asked for.
+    """
+    if not tick.jobs:
+        return GatheredJobs()
+    written = cloud.store.entries(layout.markers(), limit=LISTED)
+    opened = list_open(cloud.store, layout)
+    near = {job for entry in written for job in _may_be_of(layout, entry, tick.jobs)} | {*tick.jobs}
+    mine = {entry: job for entry, job in opened.items() if job in near}
+    watches = read_entries(cloud.store, mine, workers).watched
+    turn, _ = read_turn(cloud.store, layout.build(SweepTurn(function=tick.function)))
+    crowd = told_apart(layout, written, watches, {*opened.values(), *tick.jobs})
+    markers = {job: crowd.by_job.get(job, []) for job in tick.jobs}
+    instances = cloud.compute.instances()
+    about = [entry for entry in watches if entry.watch.job in markers]
+    since = _since([entry for some in markers.values() for entry in some], about, turn.swept, tick)
+    shown = ShownInstances(instances, cloud.compute.operations(since))
+    look = Looking(cloud.store, layout, shown=shown, swept=turn.swept, workers=workers, watched=watches)
+    return GatheredJobs(
+        jobs=[partial(look.at, job, entries) for job, entries in markers.items()],
+        rest=partial(look.at_the_others, ()),
+    )
+
+
+def _may_be_of(layout: Layout, entry: Entry, jobs: Collection[str]) -> list[str]:
+    """The jobs that a marker may be of by its name, where one of these is among them."""
+    names = job_names(entry.name.removeprefix(layout.markers()))
+    return names if any(job in jobs for job in names) else []
+
+
+def _everything(
+    cloud: Cloud, layout: Layout, tick: Tick, taken: TakenTurn, width: SweepWidth
+) -> GatheredJobs:
     """All markers, all open jobs, and instances that look like a job's and are on no list."""
     written = cloud.store.entries(layout.markers(), limit=LISTED)
-    watches, broken = read_watches(cloud.store, layout, workers)
+    watches, broken = read_watches(cloud.store, layout, width.workers)
     instances = cloud.compute.instances()
     alive = {instance.id: instance for instance in instances.items}
     opened = [*(entry.watch.job for entry in watches), *broken]
@@ -151,17 +216,35 @@ def _everything(cloud: Cloud, layout: Layout, tick: Tick, taken: TakenTurn, work
     sighted = [*_removed_late(shown, watches), *_sighted(cloud, layout, shown, watches)]
     crowd = told_apart(layout, written, watches, {*opened, *sighted})
     # Looking at a job whose entry is broken fails, and so tells of it, without stopping the others.
-    jobs = dict.fromkeys([*crowd.by_job, *due, *broken, *sighted])
+    jobs = [*dict.fromkeys([*crowd.by_job, *due, *broken, *sighted])]
     _say_what_was_seen(cloud, layout, tick, written, vms=len(instances.items), jobs=len(jobs))
-    look = Looking(cloud.store, layout, shown=shown, swept=swept, workers=workers, watched=watches)
+    look = Looking(cloud.store, layout, shown=shown, swept=swept, workers=width.workers, watched=watches)
+    looks = {job: partial(look.at, job, crowd.by_job.get(job, ())) for job in jobs}
+    sharing = Sharing(taken.turn, tick, shown, watches)
+    ended = msgspec.structs.replace(taken, turn=none_shared(taken.turn))
     return GatheredJobs(
-        jobs=[partial(look.at, job, crowd.by_job.get(job, ())) for job in jobs],
+        jobs=[*looks.values()],
         rest=partial(look.at_the_others, crowd.others),
+        shared=sharing.share(
+            looks,
+            own=broken,
+            share_from=width.share_from,
+            leave=partial(_leave, cloud, layout, tick, taken),
+        ),
         # What an incomplete look, or a job's that was broken off, has missed stays to be read from the log.
         done=lambda whole: end_turn(
-            cloud.store, layout, taken, tick.now if whole and not shown.unsure else swept
+            cloud.store, layout, ended, tick.now if whole and not shown.unsure else swept
         ),
     )
+
+
+def _leave(cloud: Cloud, layout: Layout, tick: Tick, taken: TakenTurn, turn: Turn, *, soon: bool) -> None:
+    """Leave the jobs to others; the log stays to be read from where it was read for all of them last."""
+    left = msgspec.structs.replace(taken, turn=turn)
+    if soon:
+        keep_turn(cloud.store, layout, left, tick)
+    else:
+        end_turn(cloud.store, layout, left, turn.swept)
 
 
 def _say_what_was_seen(

@@ -63,6 +63,10 @@ class ShownInstances:
         found = {instance.id: instance for key in keys for instance in self._by_key.get(key, ())}
         return tuple(found.values())
 
+    def of_ids(self, ids: Iterable[str]) -> list[Instance]:
+        """The instances with these ids that are there."""
+        return [instance for wanted in ids for instance in self._by_key.get(("id", wanted), ())]
+
     @cached_property
     def _made(self) -> Mapping[tuple[str, str], list[Operation]]:
         """The inserts by name; those of a gang's names by its job, too."""

@@ -26,7 +26,16 @@ class OpenJobs(NamedTuple):
 
 def read_watches(store: Store, layout: Layout, workers: int) -> OpenJobs:
     """Every open job."""
-    jobs = {entry: job for entry in store.entries(layout.open_jobs()) if (job := _job(layout, entry))}
+    return read_entries(store, list_open(store, layout), workers)
+
+
+def list_open(store: Store, layout: Layout) -> Mapping[Entry, str]:
+    """The entry of every open job, and the job; none of them has been read."""
+    return {entry: job for entry in store.entries(layout.open_jobs()) if (job := _job(layout, entry))}
+
+
+def read_entries(store: Store, jobs: Mapping[Entry, str], workers: int) -> OpenJobs:
+    """These open jobs, several at a time."""
     known = {entry: _CACHE.get(entry.name, entry.generation) for entry in jobs}
     broken: dict[str, Exception] = {}
 

@@ -1,6 +1,7 @@
 """What is remembered of places: read for each machine once a sweep, brought up to date at its end."""
 
 from collections.abc import Iterable
+from datetime import datetime
 from threading import Lock
 
 import msgspec
@@ -48,7 +49,7 @@ class PlaceMemory:
 
     def _fresh(self, key: str, launch: Launch) -> PlacementRecord:
         """The record; who offers the machine is asked once a day, and an old answer beats none."""
-        record, generation = self._read(key)
+        record, generation, _ = self._read(key)
         asked = record.offered_at
         if asked is not None and self._tick.now - asked < self._policy.placement.offers_fresh:
             return record
@@ -72,7 +73,10 @@ class PlaceMemory:
 
     def _learn(self, key: str, learnt: list[PlaceNews]) -> None:
         for _ in range(2):
-            record, generation = self._read(key)
+            record, generation, written = self._read(key)
+            if self._tick.batch and written and written > self._tick.now:
+                # Of many instances at once each would wait for the one write a second that an object takes.
+                return
             try:
                 self._write(learn(record, learnt, self._policy.placement), generation)
             except ConflictError:
@@ -81,11 +85,11 @@ class PlaceMemory:
                 return
             return
 
-    def _read(self, key: str) -> tuple[PlacementRecord, int]:
+    def _read(self, key: str) -> tuple[PlacementRecord, int, datetime | None]:
         stored = self._cloud.store.read(self._layout.build(PlacementMemory(machine=key)))
         if stored is None:
-            return PlacementRecord(machine=key), 0
-        return typed.decode(stored.data, PlacementRecord), stored.generation
+            return PlacementRecord(machine=key), 0, None
+        return typed.decode(stored.data, PlacementRecord), stored.generation, stored.updated
 
     def _write(self, record: PlacementRecord, generation: int) -> None:
         name = self._layout.build(PlacementMemory(machine=record.machine))

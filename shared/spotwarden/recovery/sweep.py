@@ -1,6 +1,7 @@
 """A sweep over jobs: gather, decide, apply, each job by itself."""
 
 from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime, timedelta
 from functools import partial
 from typing import TypeVar
 
@@ -9,22 +10,24 @@ from msgspec.structs import replace
 from spotwarden.create_script.request.cache import with_places, with_ran
 from spotwarden.create_script.request.stored import with_launch
 from spotwarden.engine.advance import Parked, advance, stopped
+from spotwarden.engine.cache import GenerationCache
 from spotwarden.engine.context import SweepContext
 from spotwarden.engine.fan_out import Each, Swept, each, swept
 from spotwarden.engine.kept_objects import KeptObjects
-from spotwarden.model.action import Change, ClearMarker, Question, Survey, Wait
+from spotwarden.model.action import Change, ClearMarker, Question, ShareOut, Survey, Wait
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.launch import Launch
 from spotwarden.model.marker import UnusableMarker
-from spotwarden.model.outcome import Outcome
+from spotwarden.model.outcome import Done, Outcome, Rejected
 from spotwarden.ports import UnansweredError
 from spotwarden.recovery.admission import admit
 from spotwarden.recovery.attempts import next_step
-from spotwarden.recovery.gather import GatheredJobs, gather
+from spotwarden.recovery.gather import GatheredJobs, SweepWidth, gather
 from spotwarden.recovery.places import PlaceMemory
 from spotwarden.recovery.progress import after
 from spotwarden.recovery.quarantine import set_aside
 from spotwarden.recovery.ran import read_what_ran
+from spotwarden.recovery.sharing import SharedJobs
 from spotwarden.recovery.surveying import survey_all
 
 Apply = Callable[[Change | Question], Outcome]
@@ -33,6 +36,9 @@ BATCH = 250
 """Jobs that share a list; with more the first claims, and their leases, wait too long for the last."""
 FIRST_BATCH = 32
 """Fewer share the first list, so that the first requests of a storm are sent at once; then twice as many."""
+REFUSED_FOR = timedelta(minutes=10)
+"""How long no other instance is asked for once that was refused: ops must mend a topic, or a right."""
+_REFUSED: GenerationCache[datetime] = GenerationCache()
 
 
 def sweep(context: SweepContext) -> Swept:
@@ -41,15 +47,39 @@ def sweep(context: SweepContext) -> Swept:
     kept = replace(context.cloud, store=KeptObjects(context.cloud.store))
     context = SweepContext.open(kept, settings, context.policy, tick)
     places = PlaceMemory(context.cloud, settings.layout, context.policy, tick)
-    seen = gather(context.cloud, settings.layout, tick, settings.workers)
+    seen = gather(context.cloud, settings.layout, tick, SweepWidth(settings.workers, settings.share_from))
     if seen.busy:
         # Whoever has the turn looks at this event's marker too, and asks for its own event again.
         return swept([Wait(reason="another sweep looks at everything", soon=False)], ())
-    moved = _bring_back_all(context, places, seen.jobs)
+    shared = seen.shared if seen.shared and _shared_out(context, seen.shared) else None
+    moved = _bring_back_all(context, places, shared.own if shared else seen.jobs)
     rest = _rest(context, places, seen)
     places.remember(context.executor.written)
-    seen.done(_whole(moved) and _whole(rest))
-    return swept([*moved.results, *rest.results], (*moved.failures, *rest.failures))
+    waits = [*moved.results, *rest.results]
+    if shared:
+        shared.done()
+        waits.append(Wait(reason="further instances look at the jobs", soon=shared.soon))
+    else:
+        seen.done(_whole(moved) and _whole(rest))
+    return swept(waits, (*moved.failures, *rest.failures))
+
+
+def _shared_out(context: SweepContext, shared: SharedJobs) -> bool:
+    """Whether further instances were asked to look; where nobody can be asked that is not tried for a while.
+
+    Whatever else comes of it: they may have been asked, and this sweep looks at all jobs as well.
+    """
+    tick, topic = context.tick, context.settings.layout.open_jobs()
+    refused = _REFUSED.get(topic, 0)
+    if refused is not None and refused <= tick.now < refused + REFUSED_FOR:
+        return False
+    if not shared.messages:
+        return True
+    jobs = sum(len(named) for named in shared.messages)
+    outcome = context.executor.apply(ShareOut(reason=f"{jobs} jobs at once", messages=shared.messages))
+    if isinstance(outcome, Rejected):
+        _REFUSED.keep(topic, 0, tick.now)
+    return isinstance(outcome, Done)
 
 
 def _rest(context: SweepContext, places: PlaceMemory, seen: GatheredJobs) -> Each[Wait]:

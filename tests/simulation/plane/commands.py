@@ -211,6 +211,12 @@ class HideLog(Command, frozen=True, kw_only=True, tag=True):
     hidden: bool = True
 
 
+class Others(Command, frozen=True, kw_only=True, tag=True):
+    """From now on recovery leaves more jobs than so many to other instances of its function."""
+
+    above: int = 0
+
+
 class Pace(Command, frozen=True, kw_only=True, tag=True):
     """From now on an object takes one write a second: who writes it again waits for so long."""
 
@@ -282,6 +288,7 @@ AnyCommand = (
     | Lag
     | HideLog
     | Pace
+    | Others
     | Repair
     | Outage
     | Deceive

@@ -112,6 +112,8 @@ BLOWS: Mapping[str, tuple[int, Maker]] = {
 """What may befall the world, how often, and how it is drawn."""
 PACED = 0.15
 """How often the bucket takes one write a second to one object."""
+SHARED = 0.25
+"""How often recovery leaves its jobs to other instances."""
 LONG = ("mood", "mood one", "end", "click", "observe")
 """After these governance takes its time."""
 
@@ -129,6 +131,9 @@ def draw(seed: str, *, kinds: Collection[c.Kind] = KINDS, without: Collection[st
     for name in chance.choices(names, weights, k=chance.randint(2, 6)):
         drawn.append(BLOWS[name][1](chance))
         drawn.extend(_after(name, chance, without))
+    # Drawn from a seed of its own: histories without it are what they were before there was any of it.
+    if "others" not in without and (apart := Random(f"{seed}/others")).random() < SHARED:
+        drawn.insert(0, p.Others(above=apart.choice((0, 0, 1))))
     return drawn
 
 

@@ -9,6 +9,7 @@ from operator import itemgetter
 from typing import Any
 
 import click
+import msgspec
 
 from spotwarden.engine.context import SweepContext
 from spotwarden.governance.signals.steady import ClockError
@@ -75,7 +76,9 @@ class PlaneGround(ABC):
             notices=MemoryTopic(clock),
             metrics=self.metrics,
             mailer=MemoryMailer(),
+            wakeups=MemoryTopic(clock),
         )
+        self.settings = SETTINGS
         self.layout = Layout()
         self.jobs: list[PlaneJob] = []
         self.mine: dict[str, PlaneJob] = {}
@@ -97,6 +100,7 @@ class PlaneGround(ABC):
         self._written: dict[str, datetime] = {}
         self._published = 0
         self._deliveries: list[tuple[datetime, bytes]] = []
+        self._batches: list[tuple[datetime, bytes]] = []
         self._due = {function: self.now() + span for function, span in EVERY.items()}
         self._hurry = False
         self.compute.vms.watchers += [self._attribute, self.guests.changed, self.oracle.changed]
@@ -155,6 +159,7 @@ class PlaneGround(ABC):
                 notices=ports.notices,
                 metrics=ports.metrics,
                 mailer=ports.mailer,
+                wakeups=ports.wakeups,
             )
         return troubled(ports, self.troubles, self.now)
 
@@ -166,6 +171,7 @@ class PlaneGround(ABC):
         skew: timedelta = timedelta(0),
         about: str = "",
         patient: bool = True,
+        jobs: tuple[str, ...] = (),
     ) -> SleepyProcess:
         """A run of a function that has not begun."""
         self.count.sweeps += 1
@@ -176,11 +182,14 @@ class PlaneGround(ABC):
             patient=patient,
             about=about,
             lost=bool(about) and function != Function.RECOVER.value,
+            batch=bool(jobs),
+            jobs=jobs,
         )
         process, policy = SleepyProcess(tick, self.sequence, self.oracle), self.policy
+        settings = self.settings
         self.oracle.policies[tick.sweep] = policy
         process.begin(
-            lambda cloud: work(SweepContext.open(cloud, SETTINGS, policy, tick)), self.ports(), self.wrap
+            lambda cloud: work(SweepContext.open(cloud, settings, policy, tick)), self.ports(), self.wrap
         )
         return process
 
@@ -225,7 +234,8 @@ class PlaneGround(ABC):
         process = self.sweep_process(function)
         self.run_on(process, 0, c.Then.GO_ON)
         if function is Function.RECOVER:
-            waits = getattr(process.swept, "waiting", ()) or process.failure
+            others = self.deliver_batches()
+            waits = any(getattr(run.swept, "waiting", ()) or run.failure for run in (process, *others))
             self._hurry = bool(waits or self.cloud.store.entries(f"{MARKERS}/"))
         self.deliver_messages()
         return process
@@ -246,6 +256,22 @@ class PlaneGround(ABC):
             self.run_on(process, 0, c.Then.GO_ON)
             if process.failure or getattr(process.swept, "failures", None):
                 self._deliveries.append((at + SOON, data))
+
+    def deliver_batches(self) -> list[Any]:
+        """Hand jobs that a sweep left to other instances to sweeps of their own, as the topic sees fit."""
+        swept: list[Any] = []
+        waiting = self.cloud.wakeups.messages if self.cloud.wakeups else []
+        self._batches += [(self.now() + self.late, message.data) for message in waiting] * (1 + self.twice)
+        waiting.clear()
+        due = [data for at, data in self._batches if at <= self.now()]
+        self._batches = [item for item in self._batches if item[0] > self.now()]
+        for data in due if not self.broken_policy else ():
+            self.sequence += 1
+            jobs = tuple(msgspec.json.decode(data)["jobs"])
+            process = self.spawn(Function.RECOVER.value, sweep_of(Function.RECOVER.value), jobs=jobs)
+            self.run_on(process, 0, c.Then.GO_ON)
+            swept.append(process)
+        return swept
 
     @property
     def messages_wait(self) -> bool:

@@ -217,7 +217,7 @@ class Oracle:
                 self._deleting(process, deleted(arguments, named))
             case "label", (zone, vm_id, *_):
                 self._labelling(process, zone, vm_id)
-            case "publish" | "send", _:
+            case "publish" | "publish_all" | "send", _:
                 return
             case _:
                 self.fault(f"{process.tick.sweep}: nobody watches {call}{arguments}")

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 import msgspec
+from msgspec.structs import replace
 
 from spotwarden.layout import CreateScript, Heartbeat, JobFileName, MarkerName, MetricsFile, StatusCode
 from spotwarden.model.instance import Status
@@ -249,6 +250,9 @@ class PlaneWorld(People):
 
     def _lag(self, command: p.Lag) -> None:
         self.compute.lag = timedelta(seconds=command.seconds)
+
+    def _others(self, command: p.Others) -> None:
+        self.settings = replace(self.settings, share_from=command.above)
 
     def _pace(self, _command: p.Pace) -> None:
         self.paced = True

@@ -97,22 +97,28 @@ def _wakes(
             partial(notification_faults, wanted=(event, below), topic=name, where=where),
         )
 
-    if deployed.at_google and (function.log_events or function.bucket_events):
+    if deployed.at_google and (function.log_events or function.bucket_events or function.wakes_itself):
         yield _seen(
             f"publishers of {name}",
-            lambda: {"may": deployed.publishers(name), "must": _telling(deployed, function)},
+            lambda: {"may": deployed.publishers(name), "must": _telling(deployed, function, where)},
             lambda found: [
                 f"{match} may not publish to it" for match in found["must"] if match not in found["may"]
             ],
         )
 
 
-def _telling(deployed: Deployed, function: DeployedFunction) -> Iterator[str]:
+def _telling(deployed: Deployed, function: DeployedFunction, where: CheckSubject) -> Iterator[str]:
     """In whose names events come; a tick finds all of it as well, and so hides that one does not."""
+    if function.wakes_itself:
+        yield _account(function, where)
     if function.log_events:
         yield (deployed.sink(function.topic) or {}).get("writerIdentity", "the log sink")
     if function.bucket_events:
         yield deployed.storage_agent()
+
+
+def _account(function: DeployedFunction, where: CheckSubject) -> str:
+    return f"serviceAccount:{function.topic}@{where.project}.iam.gserviceaccount.com"
 
 
 def _function(deployed: Deployed, function: DeployedFunction, where: CheckSubject) -> Iterator[Check]:
@@ -128,7 +134,7 @@ def _function(deployed: Deployed, function: DeployedFunction, where: CheckSubjec
     )
     if needed := sorted(set(function.permissions) - NARROWED):
         role = f"spotwarden_{function.name}"
-        member = f"serviceAccount:{function.topic}@{where.project}.iam.gserviceaccount.com"
+        member = _account(function, where)
         yield _seen(
             f"permissions of {name}",
             lambda: deployed.role(role),

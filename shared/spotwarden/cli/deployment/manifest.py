@@ -21,6 +21,7 @@ class DeployedFunction(msgspec.Struct, frozen=True, kw_only=True):
     bucket_events: Mapping[str, str] = {}
     log_events: str = ""
     listens_to: tuple[str, ...] = ()
+    wakes_itself: bool = False
     http: str = ""
     secrets: tuple[str, ...] = ()
 

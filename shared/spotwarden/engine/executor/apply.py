@@ -20,6 +20,7 @@ from spotwarden.model.action import (
     Question,
     RecordLaunched,
     SendMessage,
+    ShareOut,
     StoreObject,
     Tell,
     WriteAttempt,
@@ -33,7 +34,7 @@ from spotwarden.ports import Cloud, ConflictError, RejectedError, UnansweredErro
 DO = {**on_compute.DO, **on_bucket.DO, **on_people.DO}
 AUDITED_TOGETHER = 50
 """Actions in one object of the audit: a create request may be a quarter of a megabyte."""
-NOTES = Tell | SendMessage | KeepWatch | EndWatch | RecordLaunched | FileCase | CloseCase
+NOTES = Tell | ShareOut | SendMessage | KeepWatch | EndWatch | RecordLaunched | FileCase | CloseCase
 
 
 class Executor:

@@ -6,7 +6,8 @@ from typing import Any
 import msgspec
 
 from spotwarden.engine.executor.outside import ExecutorContext
-from spotwarden.model.action import SendMessage, Tell
+from spotwarden.engine.trigger import BATCH, batch_of
+from spotwarden.model.action import SendMessage, ShareOut, Tell
 from spotwarden.model.outcome import Done
 
 
@@ -18,9 +19,20 @@ def tell(context: ExecutorContext, action: Tell) -> Done:
     return Done(at=accepted.at)
 
 
+def share_out(context: ExecutorContext, action: ShareOut) -> Done:
+    """Publish to the function's own topic."""
+    attributes = {BATCH: context.tick.function}
+    context.cloud.wakeups.publish_all([batch_of(jobs) for jobs in action.messages], attributes)
+    return Done()
+
+
 def send(context: ExecutorContext, action: SendMessage) -> Done:
     """Hand a message to its channel."""
     return Done(detail=context.cloud.mailer.send(action.message))
 
 
-DO: Mapping[type, Callable[[ExecutorContext, Any], Done]] = {Tell: tell, SendMessage: send}
+DO: Mapping[type, Callable[[ExecutorContext, Any], Done]] = {
+    Tell: tell,
+    ShareOut: share_out,
+    SendMessage: send,
+}
