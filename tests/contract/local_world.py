@@ -11,6 +11,7 @@ import httpx
 
 from localcloud.clock import Clock
 from localcloud.compute import ComputeService, Pace, Timings
+from localcloud.compute.fleet import Fleet
 from localcloud.http import Listener, build_app
 from localcloud.machines import NoMachines
 from spotwarden.gcp.compute import ComputeEngine
@@ -113,6 +114,10 @@ class LocalWorld:
     def hide(self, zone: str) -> None:
         """As `World.hide`."""
         self._served.run(lambda: self._service.knobs.lose(zone, A_DAY))
+
+    def fill(self, count: int) -> None:
+        """So many VMs, in four zones in turn."""
+        self._served.run(lambda: self._service.knobs.create_fleet(Fleet(count=count)))
 
     def leave(self, kind: str, name: str, labels: Mapping[str, str]) -> None:
         """As `World.leave`."""

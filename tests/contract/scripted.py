@@ -27,6 +27,7 @@ class Scripted:
     def __init__(self) -> None:
         self.asked: list[Asked] = []
         self._script: list[tuple[int, bytes, dict[str, str]]] = []
+        self._places: dict[tuple[str, str], tuple[int, bytes, dict[str, str]]] = {}
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True)
 
@@ -40,12 +41,18 @@ class Scripted:
         data = body if isinstance(body, bytes) else json.dumps(body).encode()
         self._script.append((status, data, headers))
 
+    def say_at(self, path: str, body: object, *, token: str = "", status: int = 200) -> None:
+        """Always answer so there, for the page of this token: for calls whose order nobody knows."""
+        self._places[path, token] = (status, json.dumps(body).encode(), {})
+
     def refuse(self, status: int, reason: str, message: str = "no") -> None:
         """Add an answer in the words of Google's REST APIs."""
         error = {"code": status, "message": message, "errors": [{"reason": reason, "message": message}]}
         self.say({"error": error}, status=status)
 
-    def _next(self) -> tuple[int, bytes, dict[str, str]]:
+    def _next(self, asked: Asked) -> tuple[int, bytes, dict[str, str]]:
+        if placed := self._places.get((asked.path, asked.query.get("pageToken", ""))):
+            return placed
         return self._script.pop(0) if len(self._script) > 1 else self._script[0]
 
     def _handler(self) -> type[BaseHTTPRequestHandler]:
@@ -56,16 +63,15 @@ class Scripted:
                 url = urlsplit(self.path)
                 length = int(self.headers.get("content-length", 0))
                 query: dict[str, Any] = {key: values[0] for key, values in parse_qs(url.query).items()}
-                scripted.asked.append(
-                    Asked(
-                        method=self.command,
-                        path=url.path,
-                        query=query,
-                        headers=dict(self.headers),
-                        body=self.rfile.read(length),
-                    )
+                asked = Asked(
+                    method=self.command,
+                    path=url.path,
+                    query=query,
+                    headers=dict(self.headers),
+                    body=self.rfile.read(length),
                 )
-                self._answer(*scripted._next())
+                scripted.asked.append(asked)
+                self._answer(*scripted._next(asked))
 
             do_POST = do_GET
             do_DELETE = do_GET

@@ -95,16 +95,6 @@ def test_who_makes_a_vm_anew_is_told_by_its_labels_and_metadata(
     assert read(google, compute, **fields).manager == manager
 
 
-def test_all_pages_are_read(google: Scripted, compute: ComputeEngine):
-    """Until there is no next one; what one of them hides, the whole hides."""
-    google.say(listed(vm(1), nextPageToken="t", unreachables=["zones/us-east1-b"]))
-    google.say(listed(vm(2)))
-    fleet = compute.fleet()
-    assert [one.id for one in fleet.items] == ["1", "2"]
-    assert fleet.unreachable == ("us-east1-b",)
-    assert google.asked[1].query["pageToken"] == "t"
-
-
 def test_a_status_of_tomorrow_hides_its_zone(google: Scripted, compute: ComputeEngine):
     """Nobody can judge a VM in it, and nobody may think that it is gone."""
     google.say(listed(vm(1), vm(2, status="LEVITATING")))

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 from datetime import datetime
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 import msgspec
 
@@ -14,6 +14,17 @@ from spotwarden.gcp.wire import Held, WirePage
 from spotwarden.ports import ConflictError, UnansweredError
 
 T = TypeVar("T")
+
+
+class Paged(Protocol):
+    """One page of any list."""
+
+    @property
+    def next_page_token(self) -> str:
+        """What the next page is asked for by; "" for the last one."""
+
+
+Page = TypeVar("Page", bound=Paged)
 
 MOST = "500"
 """The most that a list gives at once (Google: "Method: instances.aggregatedList")."""
@@ -46,13 +57,13 @@ class Calls:
     def _pages(
         self, kind: str, fields: str, query: Mapping[str, str], form: type[WirePage[Held]]
     ) -> Iterator[WirePage[Held]]:
-        path = f"/compute/v1/projects/{self._project}/aggregated/{kind}"
-        query = {
-            **query,
-            "maxResults": MOST,
-            "returnPartialSuccess": "true",
-            "fields": f"items/*/{fields},items/*/warning,nextPageToken,unreachables,warning",
-        }
+        asked = f"items/*/{fields},items/*/warning,nextPageToken,unreachables,warning"
+        return self._listed(f"aggregated/{kind}", {**query, "fields": asked}, form)
+
+    def _listed(self, path: str, query: Mapping[str, str], form: type[Page]) -> Iterator[Page]:
+        """The pages of a list, one after the other."""
+        path = f"/compute/v1/projects/{self._project}/{path}"
+        query = {**query, "maxResults": MOST, "returnPartialSuccess": "true"}
         token = ""
         while True:
             answer = self._rest.get(path, {**query, "pageToken": token} if token else query)

@@ -3,8 +3,10 @@
 What many VMs have in common (zone, machine type, labels) is kept once.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from threading import Lock
 
 import msgspec
 
@@ -15,7 +17,7 @@ from spotwarden.gcp.wire import STATUSES, WireListed, WirePage, last, utc
 from spotwarden.model.fleet import Fleet, Machine
 
 FIELDS = (
-    "instances(id,name,status,creationTimestamp,lastStartTimestamp,machineType,"
+    "(id,name,status,creationTimestamp,lastStartTimestamp,machineType,"
     "guestAccelerators(acceleratorType,acceleratorCount),scheduling(provisioningModel,preemptible),disks/type,labels,"
     "metadata/items/key,resourceStatus/scheduling/terminationTimestamp)"
 )
@@ -98,11 +100,23 @@ class FleetReader(WireListed, frozen=True, rename="camel"):
 
 
 FleetPage = WirePage[FleetReader]
+
+
+class ZonePage(WireListed, frozen=True, rename="camel"):
+    """One page of the list of one zone."""
+
+    items: Sequence[WireMachine] = ()
+    next_page_token: str = ""
+
+
 Labels = tuple[tuple[str, str], ...]
 
 
 class GatheredFleet:
-    """Takes page after page, and is a fleet in the end; of the ids given, or of all where there are none."""
+    """Takes page after page, and is a fleet in the end; of the ids given, or of all where there are none.
+
+    Pages may be taken by several threads. `listed` counts all VMs that were shown, `zones` are where.
+    """
 
     def __init__(self, ids: Collection[str] = ()) -> None:
         self._ids = frozenset(ids)
@@ -110,13 +124,43 @@ class GatheredFleet:
         self._labels: dict[Labels, Mapping[str, str]] = {}
         self._found: list[Machine] = []
         self._missing: set[str] = set()
+        self._counts: Counter[str] = Counter()
+        self._lock = Lock()
+
+    @property
+    def listed(self) -> int:
+        """How many VMs were shown, those of other ids included."""
+        return self._counts.total()
+
+    @property
+    def zones(self) -> frozenset[str]:
+        """The zones that have any."""
+        return frozenset(self._counts)
 
     def take(self, page: FleetPage) -> None:
         """Add what a page shows; a VM in a status that we do not know makes its zone unreachable."""
-        self._missing.update(page.missing())
+        self.miss(page.missing())
         for scope, content in page.items.items():
-            zone = self._word(last(scope))
-            for item in self._wanted(content.instances):
+            self._add(last(scope), content.instances)
+
+    def take_zone(self, zone: str, page: ZonePage) -> None:
+        """Add what a page of one zone's own list shows."""
+        if page.warning is not None:
+            self.miss(map(last, page.warning.scopes(zone)))
+        self._add(zone, page.items)
+
+    def miss(self, scopes: Iterable[str]) -> None:
+        """Something may be hidden in these zones, or in `project`."""
+        with self._lock:
+            self._missing.update(scopes)
+
+    def _add(self, zone: str, items: Sequence[WireMachine]) -> None:
+        if not items:
+            return
+        with self._lock:
+            zone = self._word(zone)
+            self._counts[zone] += len(items)
+            for item in self._wanted(items):
                 if item.status in STATUSES:
                     self._found.append(self._machine(item, zone))
                 else:
@@ -126,8 +170,9 @@ class GatheredFleet:
         return (item for item in items if not self._ids or item.id in self._ids)
 
     def fleet(self) -> Fleet:
-        """All that was taken."""
-        return Fleet(items=tuple(self._found), unreachable=tuple(sorted(self._missing)))
+        """All that was taken, by zone: of lists that are read side by side none is always first."""
+        found = sorted(self._found, key=lambda machine: machine.zone)
+        return Fleet(items=tuple(found), unreachable=tuple(sorted(self._missing)))
 
     def _machine(self, item: WireMachine, zone: str) -> Machine:
         machine_type = self._word(last(item.machine_type))

@@ -8,8 +8,9 @@ import msgspec
 
 from spotwarden import typed
 from spotwarden.gcp import leftovers, wire
-from spotwarden.gcp.calls import MOST, Calls, InTime, decode
-from spotwarden.gcp.fleet import FIELDS, FleetPage, GatheredFleet, by_id
+from spotwarden.gcp.calls import Calls, InTime, decode
+from spotwarden.gcp.fleet import FIELDS, FleetPage, GatheredFleet, ZonePage, by_id
+from spotwarden.gcp.fleet_lists import FleetDoor, read_all
 from spotwarden.gcp.leftovers import ADDRESSES, DISKS, OURS, SNAPSHOTS, LeftoverPage, Snapshots
 from spotwarden.model.fleet import Fleet, Leftover
 from spotwarden.model.instance import Operation
@@ -29,7 +30,7 @@ class Labelled(msgspec.Struct, frozen=True, rename="camel"):
     labels: dict[str, str] = {}
 
 
-typed.prepare(Labelled, wire.WireOperation, Snapshots, FleetPage, LeftoverPage)
+typed.prepare(Labelled, wire.WireOperation, Snapshots, FleetPage, ZonePage, LeftoverPage)
 
 
 class Governed(Calls):
@@ -37,10 +38,19 @@ class Governed(Calls):
 
     def fleet(self, *, ids: Collection[str] = ()) -> Fleet:
         """As `Compute.fleet`; an instance in a status we do not know makes its zone unreachable."""
-        gathered = GatheredFleet(ids)
-        for page in self._pages("instances", FIELDS, by_id(ids), FleetPage):
-            gathered.take(page)
-        return gathered.fleet()
+        if query := by_id(ids):
+            gathered = GatheredFleet(ids)
+            for page in self._fleet_pages(query):
+                gathered.take(page)
+            return gathered.fleet()
+        return read_all(FleetDoor(self._project, self._fleet_pages, self._zone_pages), ids).fleet()
+
+    def _fleet_pages(self, query: Mapping[str, str] = {}) -> Iterator[FleetPage]:
+        return self._pages("instances", f"instances{FIELDS}", query, FleetPage)
+
+    def _zone_pages(self, zone: str) -> Iterator[ZonePage]:
+        fields = f"items{FIELDS},nextPageToken,warning"
+        return self._listed(f"zones/{zone}/instances", {"fields": fields}, ZonePage)
 
     def stop(
         self,
@@ -89,23 +99,11 @@ class Governed(Calls):
                         continue
                     found.extend(leftovers.leftover("disk", disk) for disk in scope.disks)
                     found.extend(leftovers.leftover("address", address) for address in scope.addresses)
-        for snapshots in self._snapshots():
+        for snapshots in self._listed("global/snapshots", {"filter": OURS, "fields": SNAPSHOTS}, Snapshots):
             missing.update(snapshots.missing())
             found.extend(leftovers.leftover("snapshot", snapshot) for snapshot in snapshots.items)
         known = (match for match in found if match is not None)
         return tuple(sorted(known, key=lambda item: item.link)), tuple(sorted(missing))
-
-    def _snapshots(self) -> Iterator[Snapshots]:
-        path = f"/compute/v1/projects/{self._project}/global/snapshots"
-        query = {"filter": OURS, "maxResults": MOST, "returnPartialSuccess": "true", "fields": SNAPSHOTS}
-        token = ""
-        while True:
-            answer = self._rest.get(path, {**query, "pageToken": token} if token else query)
-            page = decode(answer, Snapshots)
-            yield page
-            token = page.next_page_token
-            if not token:
-                return
 
     def remove(self, link: str, request_id: str, *, before: datetime | None = None) -> Operation:
         """As `Compute.remove`; `ValueError` where the link names none of this project's by its id."""

@@ -1,0 +1,26 @@
+"""Calls that do not wait for each other: several at a time, and no thread for one alone."""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+AT_ONCE = 24
+"""Calls under way at a time; a session keeps 64 connections, and other work of a sweep has some of them."""
+
+
+def side_by_side(items: Sequence[Item], call: Callable[[Item], Result]) -> list[Result]:
+    """Call it for each item, at most `AT_ONCE` at a time; the answers are in the order of the items.
+
+    The first error in that order rises, and what has not begun by then is not begun.
+    """
+    if len(items) < 2:  # noqa: PLR2004 - one alone waits for nobody
+        return [call(item) for item in items]
+    pool = ThreadPoolExecutor(min(AT_ONCE, len(items)))
+    try:
+        return list(pool.map(call, items))
+    finally:
+        # Without waiting: whoever is interrupted shall not sit through a call that nobody answers.
+        pool.shutdown(wait=False, cancel_futures=True)
