@@ -27,6 +27,7 @@ ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).parent
 sys.path.insert(0, str(ROOT))
 
+from spotwarden.gcp.storage import CloudStorage
 from spotwarden.layout import Layout, OpenJob
 from spotwarden.model.watch import Watch
 from tests.bench.govern_scale_c7n import Custodian
@@ -63,13 +64,17 @@ class Server:
         """A bucket with the list of open jobs, and a topic."""
         self._http.post("/storage/v1/b?project=project", json={"name": "jobs"}).raise_for_status()
         self._http.put("/v1/projects/project/topics/notices", json={}).raise_for_status()
+        os.environ |= {
+            "STORAGE_EMULATOR_HOST": self.said["http"],
+            "DISABLE_GCS_PYTHON_CLIENT_OTEL_BUCKET_METADATA": "true",
+        }
+        store = CloudStorage(project="project", bucket="jobs")
         for job, instances in self._http.post("/bench/jobs").json().items():
-            name = Layout().build(OpenJob(job=job))
-            self._http.post(
-                "/upload/storage/v1/b/jobs/o",
-                params={"uploadType": "media", "name": name},
-                content=msgspec.json.encode(Watch(job=job, attempt=1, instances=instances, recorded=True)),
-            ).raise_for_status()
+            watch = Watch(job=job, attempt=1, instances=instances, recorded=True)
+            # As the executor writes it.
+            name, data = Layout().build(OpenJob(job=job)), msgspec.json.encode(watch)
+            store.write(name, data, generation=0, content_type="application/json", shown=True)
+        store.close()
 
     def delay(self, **milliseconds: float) -> None:
         """Let every call to these services wait."""

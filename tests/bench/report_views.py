@@ -60,10 +60,12 @@ class Counted(MemoryStore):
         self.calls["list"] += max(1, -(-len(found) // 1000))
         return found
 
-    def write(self, name: str, data: bytes, *, generation: int | None, content_type: str = "") -> int:
+    def write(
+        self, name: str, data: bytes, *, generation: int | None, content_type: str = "", shown: bool = False
+    ) -> int:
         """Counted."""
         self.calls["write"] += 1
-        return super().write(name, data, generation=generation, content_type=content_type)
+        return super().write(name, data, generation=generation, content_type=content_type, shown=shown)
 
 
 def world(jobs: int) -> ReportWorld:

@@ -7,7 +7,7 @@ from threading import Barrier
 
 import pytest
 
-from spotwarden.ports import ConflictError, Store
+from spotwarden.ports import SHOWN_AT_MOST, ConflictError, Store
 from tests.contract.conftest import PutObject
 
 RACERS = 16
@@ -209,6 +209,44 @@ def test_a_listed_object_over_the_limit_is_refused_likewise(store: Store):
     found = store.read("x", at_most=5, listed=row)
     assert found is not None
     assert found.data == b"1"
+
+
+SHOWN = [b'{"job": "\xc3\x9cn\xc3\xaf"}', b"", b"x" * SHOWN_AT_MOST]
+
+
+@pytest.mark.parametrize("data", SHOWN, ids=["text", "nothing", "the most"])
+def test_what_is_written_to_be_shown_stands_in_listings(store: Store, data: bytes):
+    """Byte for byte, and nothing of it among its metadata."""
+    store.write("x", data, generation=0, shown=True)
+    [row] = store.entries("x")
+    assert (row.content, row.metadata) == (data, {})
+    found = store.read("x")
+    assert found is not None
+    assert (found.data, found.metadata) == (data, {})
+
+
+@pytest.mark.parametrize("data", [b"x" * (SHOWN_AT_MOST + 1), b"\xff\xfe"], ids=["too long", "no text"])
+def test_what_a_listing_has_no_room_for_is_only_read(store: Store, data: bytes):
+    """It is written all the same."""
+    store.write("x", data, generation=0, shown=True)
+    [row] = store.entries("x")
+    found = store.read("x")
+    assert (row.content, found.data if found else None) == (None, data)
+
+
+def test_what_is_shown_is_the_object_itself(store: Store, put: PutObject):
+    """Metadata that says another thing than the object shows nothing of it."""
+    put("x", b"true", {"spotwarden-content": "false"})
+    [row] = store.entries("x")
+    assert row.content is None
+
+
+def test_nothing_is_shown_that_was_not_meant_to_be(store: Store):
+    """A listing of large folders stays as small as it was; the next write decides anew."""
+    first = store.write("x", b"1", generation=0, shown=True)
+    store.write("x", b"2", generation=first)
+    [row] = store.entries("x")
+    assert row.content is None
 
 
 METADATA = {"attempt": "2", "instance_id": "17", "Ünï": "日本 a=b"}

@@ -7,7 +7,15 @@ from datetime import UTC, datetime, timedelta
 
 from msgspec.structs import replace
 
-from spotwarden.ports import DESCRIBED_AT_MOST, BrokenError, ConflictError, Entry, Stored, UnansweredError
+from spotwarden.ports import (
+    DESCRIBED_AT_MOST,
+    SHOWN_AT_MOST,
+    BrokenError,
+    ConflictError,
+    Entry,
+    Stored,
+    UnansweredError,
+)
 from tests.fakes.clock import VirtualClock
 from tests.fakes.trouble import Trouble
 
@@ -29,6 +37,7 @@ class MemoryStore:
         # In order, so that a listing looks only at what it gives: simulations list a thousand times.
         self._names: list[str] = []
         self._newest = 0
+        self._shown: set[tuple[str, int]] = set()
 
     def entries(self, prefix: str, *, glob: str = "", limit: int | None = None) -> list[Entry]:
         """As `Store.entries`."""
@@ -40,9 +49,19 @@ class MemoryStore:
             pattern = re.compile(_pattern(glob), re.DOTALL)
             names = [name for name in names if pattern.fullmatch(name)]
         return [
-            _entry(name, self._objects[name], described=index < DESCRIBED_AT_MOST)
-            for index, name in enumerate(names[:limit])
+            self._entry(name, described=index < DESCRIBED_AT_MOST) for index, name in enumerate(names[:limit])
         ]
+
+    def _entry(self, name: str, *, described: bool) -> Entry:
+        found = self._objects[name]
+        return Entry(
+            name=name,
+            generation=found.generation,
+            updated=found.updated,
+            size=len(found.data),
+            metadata=found.metadata if described else {},
+            content=found.data if described and (name, found.generation) in self._shown else None,
+        )
 
     def _below(self, prefix: str) -> list[str]:
         first = bisect_left(self._names, prefix)
@@ -76,12 +95,14 @@ class MemoryStore:
             raise BrokenError(f"{name} has {len(found.data)} bytes; at most {at_most} are read")
         return found
 
-    def write(self, name: str, data: bytes, *, generation: int | None, content_type: str = "") -> int:
+    def write(
+        self, name: str, data: bytes, *, generation: int | None, content_type: str = "", shown: bool = False
+    ) -> int:
         """As `Store.write`; the content type is forgotten."""
         del content_type
-        return self.trouble.around("write", name, self._write, name, data, generation)
+        return self.trouble.around("write", name, lambda: self._write(name, data, generation, shown=shown))
 
-    def _write(self, name: str, data: bytes, generation: int | None) -> int:
+    def _write(self, name: str, data: bytes, generation: int | None, *, shown: bool = False) -> int:
         if generation is not None and generation != self._generation(name):
             raise ConflictError(f"{name} is at generation {self._generation(name)}, not at {generation}")
         now = self.clock.now()
@@ -89,6 +110,8 @@ class MemoryStore:
         if name not in self._objects:
             insort(self._names, name)
         self._objects[name] = Stored(data=bytes(data), generation=self._newest, updated=now)
+        if shown and len(data) <= SHOWN_AT_MOST and _is_text(data):
+            self._shown.add((name, self._newest))
         return self._newest
 
     def put(self, name: str, data: bytes, metadata: Mapping[str, str]) -> None:
@@ -122,14 +145,12 @@ class MemoryStore:
         return 0 if found is None else found.generation
 
 
-def _entry(name: str, found: Stored, *, described: bool) -> Entry:
-    return Entry(
-        name=name,
-        generation=found.generation,
-        updated=found.updated,
-        size=len(found.data),
-        metadata=found.metadata if described else {},
-    )
+def _is_text(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _pattern(glob: str) -> str:

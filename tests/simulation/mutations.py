@@ -33,11 +33,9 @@ class Bent:
 def claims_overwrite(cloud: Cloud) -> Cloud:
     """A claim is written whether or not there is one."""
 
-    def write(name: str, data: bytes, *, generation: int | None, content_type: str = "") -> int:
+    def write(name: str, data: bytes, *, generation: int | None, **said: Any) -> int:
         blind = LEDGER in name and generation == 0
-        return cloud.store.write(
-            name, data, generation=None if blind else generation, content_type=content_type
-        )
+        return cloud.store.write(name, data, generation=None if blind else generation, **said)
 
     return _with(cloud, store=Bent(cloud.store, write=write))
 
@@ -45,11 +43,9 @@ def claims_overwrite(cloud: Cloud) -> Cloud:
 def ledger_ignores_generations(cloud: Cloud) -> Cloud:
     """Records are changed whoever has changed them meanwhile."""
 
-    def write(name: str, data: bytes, *, generation: int | None, content_type: str = "") -> int:
+    def write(name: str, data: bytes, *, generation: int | None, **said: Any) -> int:
         blind = LEDGER in name and generation != 0
-        return cloud.store.write(
-            name, data, generation=None if blind else generation, content_type=content_type
-        )
+        return cloud.store.write(name, data, generation=None if blind else generation, **said)
 
     return _with(cloud, store=Bent(cloud.store, write=write))
 

@@ -75,8 +75,10 @@ class KeptObjects:
             self.contents.keep(name, stored.generation, stored.data)
         return stored
 
-    def write(self, name: str, data: bytes, *, generation: int | None, content_type: str = "") -> int:
+    def write(
+        self, name: str, data: bytes, *, generation: int | None, content_type: str = "", shown: bool = False
+    ) -> int:
         """As `Store.write`."""
-        written = self._store.write(name, data, generation=generation, content_type=content_type)
+        written = self._store.write(name, data, generation=generation, content_type=content_type, shown=shown)
         self.contents.keep(name, written, data)
         return written

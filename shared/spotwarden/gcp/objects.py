@@ -4,6 +4,7 @@ Google's own retries are off for all that writes: after a lost answer they would
 again and report our own success as somebody else's.
 """
 
+import base64
 import io
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -11,6 +12,7 @@ from functools import cached_property
 from http import HTTPStatus
 from typing import Any
 
+import google_crc32c
 from google.api_core.exceptions import BadRequest, NotFound, PreconditionFailed, from_http_response
 from google.cloud import storage
 from google.cloud.storage.exceptions import DataCorruption
@@ -18,7 +20,7 @@ from google.cloud.storage.exceptions import DataCorruption
 from spotwarden.gcp.errors import is_unanswered, unanswered
 from spotwarden.gcp.retry_policy import RetryPolicy
 from spotwarden.gcp.session import settle
-from spotwarden.ports import BrokenError, ConflictError, UnansweredError
+from spotwarden.ports import SHOWN_AT_MOST, BrokenError, ConflictError, UnansweredError
 
 Blob = Any
 """`google.cloud.storage.Blob`; the library publishes no types."""
@@ -26,6 +28,8 @@ Blob = Any
 WRITTEN_BY = "spotwarden-write"
 """Custom metadata of each object we write: a word that only that one write knows."""
 
+CONTENT = "spotwarden-content"
+"""The same of what listings are to show: the object's own text."""
 A_BATCH = 100
 """Calls that Cloud Storage takes in one batch (Google: "Batching requests")."""
 
@@ -109,10 +113,12 @@ class ObjectDoor:
             _raise_without_bucket(error)
             return None
 
-    def upload(self, name: str, data: bytes, *, generation: int | None, kind: str, word: str) -> int:
+    def upload(
+        self, name: str, data: bytes, *, generation: int | None, kind: str, word: str, shown: bool = False
+    ) -> int:
         """Write, marked with `word`, and return the new generation; `ConflictError`."""
         blob = self.blob(name)
-        blob.metadata = {WRITTEN_BY: word}
+        blob.metadata = {WRITTEN_BY: word, **(_beside(data) if shown else {})}
         with _conditional(name, generation):
             blob.upload_from_string(
                 data,
@@ -186,6 +192,29 @@ def check_size(name: str, size: int, at_most: int) -> None:
     """Refuse an object of more than `at_most` bytes with `BrokenError`."""
     if size > at_most:
         raise BrokenError(f"{name} has {size} bytes or more; at most {at_most} are read")
+
+
+def _beside(data: bytes) -> dict[str, str]:
+    """The content as metadata, if it is short and text."""
+    if len(data) > SHOWN_AT_MOST:
+        return {}
+    try:
+        return {CONTENT: data.decode()}
+    except UnicodeDecodeError:
+        return {}
+
+
+def shown_content(row: Blob) -> bytes | None:
+    """What the row of a listing shows of the object's content; None where it shows none, or another's.
+
+    Metadata can be changed without the object: so it must have the object's checksum.
+    """
+    text = (row.metadata or {}).get(CONTENT)
+    if text is None:
+        return None
+    data: bytes = text.encode()
+    same = base64.b64encode(google_crc32c.value(data).to_bytes(4, "big")).decode() == row.crc32c
+    return data if same else None
 
 
 @contextmanager

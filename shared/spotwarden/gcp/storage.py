@@ -6,11 +6,11 @@ from typing import Any
 from uuid import uuid4
 
 from spotwarden.gcp.errors import unanswered
-from spotwarden.gcp.objects import A_BATCH, WRITTEN_BY, ObjectDoor, check_size
+from spotwarden.gcp.objects import A_BATCH, CONTENT, WRITTEN_BY, ObjectDoor, check_size, shown_content
 from spotwarden.gcp.retry_policy import RetryPolicy
 from spotwarden.ports import DESCRIBED_AT_MOST, ConflictError, Entry, Stored, UnansweredError
 
-_ENTRY = "items(name,generation,updated,size,metadata),nextPageToken"
+_ENTRY = "items(name,generation,updated,size,metadata,crc32c),nextPageToken"
 _FOLDER = "prefixes,nextPageToken"
 
 
@@ -82,9 +82,11 @@ class CloudStorage:
         data = self._objects.download(blob, at_most)
         return Stored(data=data, generation=generation, updated=updated, metadata=_custom(blob))
 
-    def write(self, name: str, data: bytes, *, generation: int | None, content_type: str = "") -> int:
+    def write(
+        self, name: str, data: bytes, *, generation: int | None, content_type: str = "", shown: bool = False
+    ) -> int:
         """As `Store.write`; a write whose answer was lost is recognised and not reported as a conflict."""
-        write = _Write(self._objects, name, self._new_word())
+        write = _Write(self._objects, name, self._new_word(), shown=shown)
         kind = content_type or "application/octet-stream"
         return self._retry_policy.insist(lambda: write.once(data, generation, kind))
 
@@ -115,10 +117,11 @@ class _Write:
     A late try that lands after all cannot hurt: its condition no longer holds.
     """
 
-    def __init__(self, objects: ObjectDoor, name: str, word: str) -> None:
+    def __init__(self, objects: ObjectDoor, name: str, word: str, *, shown: bool) -> None:
         self._objects = objects
         self._name = name
         self._word = word
+        self._shown = shown
         self._in_doubt = False
 
     def once(self, data: bytes, generation: int | None, kind: str) -> int:
@@ -126,7 +129,9 @@ class _Write:
         if (ours := self._ours()) is not None:
             return ours
         try:
-            return self._objects.upload(self._name, data, generation=generation, kind=kind, word=self._word)
+            return self._objects.upload(
+                self._name, data, generation=generation, kind=kind, word=self._word, shown=self._shown
+            )
         except UnansweredError:
             self._in_doubt = True
             raise
@@ -194,9 +199,10 @@ def _entry(row: Any, *, described: bool) -> Entry:
         updated=row.updated,
         size=int(row.size),
         metadata=_custom(row) if described else {},
+        content=shown_content(row) if described else None,
     )
 
 
 def _custom(blob: Any) -> Mapping[str, str]:
-    """What its writer has put beside the content; the word of a write of ours is none of it."""
-    return {key: value for key, value in (blob.metadata or {}).items() if key != WRITTEN_BY}
+    """What its writer has put beside the content; what our own writes put there is none of it."""
+    return {key: value for key, value in (blob.metadata or {}).items() if key not in {WRITTEN_BY, CONTENT}}

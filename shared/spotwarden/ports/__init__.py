@@ -2,6 +2,7 @@
 
 from spotwarden.ports.bucket import (
     DESCRIBED_AT_MOST,
+    SHOWN_AT_MOST,
     Entry,
     HeldObject,
     Store,
@@ -17,6 +18,7 @@ from spotwarden.ports.watching import Logs, Metrics
 
 __all__ = [
     "DESCRIBED_AT_MOST",
+    "SHOWN_AT_MOST",
     "BrokenError",
     "Cloud",
     "Compute",

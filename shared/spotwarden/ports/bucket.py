@@ -9,12 +9,15 @@ import msgspec
 
 DESCRIBED_AT_MOST = 10_000
 """Rows of a listing that come with their metadata: each may have 8 KiB of it, whoever wrote it."""
+SHOWN_AT_MOST = 4 * 1024
+"""Bytes of an object that a listing can show: its metadata has 8 KiB in all ("Object metadata", Google)."""
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
     """One row of a listing; `metadata` is what its writer has put beside the content, at most 8 KiB.
 
-    It is empty in rows beyond `DESCRIBED_AT_MOST`; who reads the object gets it.
+    It is empty in rows beyond `DESCRIBED_AT_MOST`; who reads the object gets it. `content` is the whole
+    object where it was written to be `shown`; None where it was not, or where there is no room for it.
     """
 
     name: str
@@ -22,6 +25,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     updated: datetime
     size: int
     metadata: Mapping[str, str] = {}
+    content: bytes | None = None
 
     def __hash__(self) -> int:
         """By what cannot be the same of two objects; a mapping has no hash of its own."""
@@ -55,8 +59,13 @@ class Store(Protocol):
         metadata are the row's then. Where it has changed, it is as it is now.
         """
 
-    def write(self, name: str, data: bytes, *, generation: int | None, content_type: str = "") -> int:
+    def write(
+        self, name: str, data: bytes, *, generation: int | None, content_type: str = "", shown: bool = False
+    ) -> int:
         """Write under `generation` (0 creates, None overwrites anything) and return the new one.
+
+        With `shown` listings show the content, up to `SHOWN_AT_MOST` bytes of text: one call instead of one
+        for each object, for what is small and read by everybody.
 
         Raises `ConflictError`; `UnansweredError` where nobody knows whether it was written. A write that
         was carried out is never reported as a conflict with itself.

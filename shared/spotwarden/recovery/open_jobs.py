@@ -46,10 +46,12 @@ def read_entries(store: Store, jobs: Mapping[Entry, str], workers: int) -> OpenJ
             broken[jobs[entry]] = problem
             return None
 
-    done = each([entry for entry in jobs if known[entry] is None], read, _readers(workers))
-    if done.failures:
-        raise ExceptionGroup("the list of open jobs could not be read", done.failures)
-    known |= dict(done.results)
+    fresh = [entry for entry in jobs if known[entry] is None]
+    shown = each([entry for entry in fresh if entry.content is not None], read)
+    done = each([entry for entry in fresh if entry.content is None], read, _readers(workers))
+    if failures := [*shown.failures, *done.failures]:
+        raise ExceptionGroup("the list of open jobs could not be read", failures)
+    known |= dict([*shown.results, *done.results])
     watched = [
         Watched(watch=watch, generation=entry.generation, since=entry.updated)
         for entry, watch in known.items()
@@ -73,6 +75,8 @@ def _job(layout: Layout, entry: Entry) -> str:
 
 def _read(store: Store, entry: Entry, job: str) -> Watch | None:
     """Read it and remember it; one that has changed since the listing is seen next time."""
+    if entry.content is not None:
+        return _CACHE.keep(entry.name, entry.generation, watch_in(entry.name, job, entry.content))
     stored = store.read(entry.name, listed=entry)
     if stored is None or stored.generation != entry.generation:
         return None

@@ -168,12 +168,12 @@ class Paced:
     def __getattr__(self, call: str) -> Any:
         return getattr(self._store, call)
 
-    def write(self, name: str, data: bytes, *, generation: int | None, content_type: str = "") -> int:
+    def write(self, name: str, data: bytes, **said: Any) -> int:
         """As `Store.write`, a second later where the object was just written."""
         if (last := self._last.get(name)) is not None and self._now() < last + SECOND:
             self._wait(SECOND)
         self._last[name] = self._now()
-        written: int = self._store.write(name, data, generation=generation, content_type=content_type)
+        written: int = self._store.write(name, data, **said)
         return written
 
 

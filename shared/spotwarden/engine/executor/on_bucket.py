@@ -53,9 +53,12 @@ def _write(
     generation: int | None,
     content_type: str = JSON,
 ) -> Done:
-    """Write it, under the generation that it must have."""
+    """Write it, under the generation that it must have; what every sweep reads is shown in listings."""
     name = context.layout.build(object_name)
-    written = context.cloud.store.write(name, data, generation=generation, content_type=content_type)
+    shown = isinstance(object_name, OpenJob | CaseRecord)
+    written = context.cloud.store.write(
+        name, data, generation=generation, content_type=content_type, shown=shown
+    )
     return Done(generation=written)
 
 

@@ -40,10 +40,11 @@ def read_cases(store: Store, layout: Layout, rules: Sequence[str], workers: int 
             broken[object_name.rule, object_name.key] = problem
             return None
 
-    done = each(found, read, workers)
-    if done.failures:
-        raise ExceptionGroup("cases could not be read", done.failures)
-    return OpenCases(done.results, broken)
+    shown = each([name for name, entry in found.items() if entry.content is not None], read)
+    done = each([name for name, entry in found.items() if entry.content is None], read, workers)
+    if failures := [*shown.failures, *done.failures]:
+        raise ExceptionGroup("cases could not be read", failures)
+    return OpenCases([*shown.results, *done.results], broken)
 
 
 def _record(layout: Layout, entry: Entry) -> CaseRecord | None:
@@ -59,10 +60,13 @@ def _read(store: Store, object_name: CaseRecord, entry: Entry) -> Filed | None:
     known = _CACHE.get(entry.name, entry.generation)
     if known is not None:
         return Filed(case=known, generation=entry.generation)
-    stored = store.read(entry.name)
-    if stored is None:
-        return None
-    case = decoded(entry.name, stored.data, Case)
+    data, generation = entry.content, entry.generation
+    if data is None:
+        stored = store.read(entry.name, listed=entry)
+        if stored is None:
+            return None
+        data, generation = stored.data, stored.generation
+    case = decoded(entry.name, data, Case)
     if (case.rule, case.key) != (object_name.rule, object_name.key):
         raise BrokenError(f"{entry.name}: it says that it is the case {case.rule} {case.key}")
-    return Filed(case=_CACHE.keep(entry.name, stored.generation, case), generation=stored.generation)
+    return Filed(case=_CACHE.keep(entry.name, generation, case), generation=generation)

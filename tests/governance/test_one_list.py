@@ -1,0 +1,67 @@
+"""Open jobs and cases are read by one list: what a function has not seen before costs no call each."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from spotwarden.engine.cache import GenerationCache
+from spotwarden.engine.context import SweepContext
+from spotwarden.engine.settings import Settings
+from spotwarden.governance.cases.store import read_cases
+from spotwarden.layout import Layout
+from spotwarden.model.action import FileCase, KeepWatch
+from spotwarden.model.case import Case, CaseState
+from spotwarden.model.finding import Subject
+from spotwarden.model.policy import Mode, Policy
+from spotwarden.model.tick import Tick
+from spotwarden.model.watch import Watch
+from spotwarden.ports import Store
+from spotwarden.recovery.open_jobs import read_watches
+from tests.fakes.cloud import MemoryCloud, memory_cloud
+from tests.fakes.trouble import unanswered
+
+LAYOUT = Layout()
+START = datetime(2026, 1, 5, 12, tzinfo=UTC)
+LARGE = 400
+"""Nodes of a job whose entry is longer than a listing shows."""
+
+
+@pytest.fixture
+def cloud() -> MemoryCloud:
+    """A bucket of which this function remembers nothing, and where every read goes unanswered."""
+    cloud = memory_cloud()
+    context = SweepContext.open(
+        cloud.ports(),
+        Settings(project="p", bucket="b", notices="n", policy_file=Path("policy.toml")),
+        Policy(version="test", mode=Mode.ENFORCE),
+        Tick(function="reap_vms", sweep="s", now=START),
+    )
+    for job, nodes in (("small", 2), ("large", LARGE)):
+        watch = Watch(job=job, attempt=1, instances={f"{job}-{node}": str(node) for node in range(nodes)})
+        context.executor.apply(KeepWatch(reason="it is open", job=job, watch=watch, generation=0))
+    case = Case(rule="idle", subject=Subject(key="17"), state=CaseState.SUSPECTED, opened=START, looked=START)
+    context.executor.apply(FileCase(reason="it idles", case=case, generation=0))
+    GenerationCache.forget()
+    cloud.store.trouble.order("read", unanswered(after_work=False), times=99)
+    return cloud
+
+
+def watched(store: Store) -> dict[str, int]:
+    """How many VMs each open job has."""
+    found = read_watches(store, LAYOUT, 1).watched
+    return {entry.watch.job: len(entry.watch.instances) for entry in found}
+
+
+def test_an_open_job_is_read_with_the_list(cloud: MemoryCloud):
+    """Its entry stands in it; one that is too long for that is read by itself."""
+    assert watched(cloud.store) == {"small": 2}
+    cloud.store.trouble.calm()
+    assert watched(cloud.store) == {"small": 2, "large": LARGE}
+
+
+def test_a_case_is_read_with_the_list(cloud: MemoryCloud):
+    """Under the generation that the list shows: what somebody writes meanwhile makes another."""
+    [row] = cloud.store.entries(LAYOUT.cases("idle"))
+    [filed] = read_cases(cloud.store, LAYOUT, ["idle"]).filed
+    assert (filed.case.key, filed.generation) == ("17", row.generation)
