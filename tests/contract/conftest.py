@@ -8,6 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from localcloud.faults import Rule
+from spotwarden.gcp import fleet_lists, monitoring
 from spotwarden.gcp.compute import ComputeEngine
 from spotwarden.gcp.retry_policy import RetryPolicy
 from spotwarden.gcp.storage import CloudStorage
@@ -29,6 +30,14 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         patch.setenv("PUBSUB_EMULATOR_HOST", services.grpc)
         patch.setenv("DISABLE_GCS_PYTHON_CLIENT_OTEL_BUCKET_METADATA", "true")
         yield services
+
+
+@pytest.fixture(autouse=True)
+def _nothing_known() -> Iterator[None]:
+    """No test knows what another one's lists have shown."""
+    yield
+    fleet_lists._SEEN.clear()
+    monitoring._SILENT.clear()
 
 
 @pytest.fixture

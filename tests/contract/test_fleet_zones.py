@@ -1,6 +1,5 @@
 """How the adapter reads a long list of VMs: its first page, and then every zone by itself."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -14,14 +13,6 @@ from tests.contract.scripted import Scripted
 
 ALL = "/compute/v1/projects/demo/aggregated/instances"
 EMPTY = {"warning": {"code": "NO_RESULTS_ON_PAGE", "data": [{"key": "scope", "value": "zones/b"}]}}
-
-
-@pytest.fixture(autouse=True)
-def _nothing_known() -> Iterator[None]:
-    """No test knows what another has seen."""
-    fleet_lists._SEEN.clear()
-    yield
-    fleet_lists._SEEN.clear()
 
 
 def known(*zones: str, vms: int) -> None:

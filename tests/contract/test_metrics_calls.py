@@ -9,7 +9,8 @@ from google.cloud.monitoring_v3 import ListTimeSeriesRequest, ListTimeSeriesResp
 from google.protobuf.json_format import ParseDict
 from grpc import StatusCode
 
-from spotwarden.gcp.monitoring import CloudMonitoring
+from spotwarden.gcp import monitoring
+from spotwarden.gcp.monitoring import SILENT_FOR, CloudMonitoring
 from spotwarden.gcp.tally import calls
 from spotwarden.model.load import Buckets
 from spotwarden.ports import UnansweredError
@@ -84,20 +85,61 @@ def test_counts_are_asked_for_before_the_maximum(rpc: ScriptedRpc, metrics: Clou
         (-1, 5),
     )
     questions = [(one.aggregation.per_series_aligner.name, one.filter) for one in asked(rpc)]
-    assert [aligner for aligner, _ in questions] == ["ALIGN_COUNT", "ALIGN_COUNT", "ALIGN_MAX", "ALIGN_COUNT"]
+    counts = ["ALIGN_COUNT", "ALIGN_COUNT"]
+    assert [aligner for aligner, _ in questions] == [*counts, "ALIGN_MAX", *counts]
     assert "agent.googleapis.com/gpu/utilization" in questions[2][1]
     assert "workload.googleapis.com/gpu.dcgm.utilization" in questions[3][1]
 
 
 def test_the_number_of_questions_does_not_grow_with_the_vms(rpc: ScriptedRpc, metrics: CloudMonitoring):
-    """Three for what reports, one for what nobody writes; without counts one of each source."""
+    """Three for what reports, two for what nobody writes; without counts one of each source."""
     many = answer({"int64Value": "5"}, *(str(number) for number in range(1, 1001)))
     for page in (many, many, many, NOTHING):
         rpc.say(page)
     assert len(metrics.gpus(GRID).rows) == 1000
-    assert len(rpc.asked) == 4
+    assert len(rpc.asked) == 5
+    monitoring._SILENT.clear()
     assert metrics.gpus(GRID, counts=False).rows == {}
-    assert len(rpc.asked) == 6
+    assert len(rpc.asked) == 7
+
+
+def sources(rpc: ScriptedRpc) -> list[str]:
+    """Which source each question was for."""
+    return ["dcgm" if "dcgm" in one.filter else "agent" for one in asked(rpc)]
+
+
+def test_a_source_that_knew_nobody_is_not_asked_again_at_once(
+    rpc: ScriptedRpc, metrics: CloudMonitoring, monkeypatch: pytest.MonkeyPatch
+):
+    """But now and then: somebody may install another agent. The first source is always asked."""
+    monkeypatch.setattr(monitoring.clock, "now", lambda: NOW)
+    rpc.say(NOTHING)
+    for _ in range(3):
+        metrics.gpus(GRID, counts=False)
+    assert sources(rpc) == ["agent", "dcgm", "agent", "agent"]
+    monkeypatch.setattr(monitoring.clock, "now", lambda: NOW + SILENT_FOR)
+    metrics.gpus(GRID, counts=False)
+    assert sources(rpc)[4:] == ["agent", "dcgm"]
+
+
+def test_an_instance_that_one_source_lacks_is_asked_of_the_next(rpc: ScriptedRpc, metrics: CloudMonitoring):
+    """However silent that was; what it knows of one it may know of others, so it is no longer left out."""
+    for page in (NOTHING, NOTHING, TOP, answer({"doubleValue": 0.5}, "18"), NOTHING):
+        rpc.say(page)
+    metrics.gpus(GRID, counts=False)
+    rows = metrics.gpus(GRID, ids=["17", "18"], counts=False).rows
+    assert (rows["17"].top, rows["18"].top) == ((-1, 3.25), (-1, 50))
+    assert '"17"' not in asked(rpc)[-1].filter
+    metrics.gpus(GRID, counts=False)
+    assert sources(rpc) == ["agent", "dcgm", "agent", "dcgm", "agent", "dcgm"]
+
+
+def test_a_source_is_not_asked_for_what_is_known(rpc: ScriptedRpc, metrics: CloudMonitoring):
+    """Two counts at the same time, and then the maximum, of the one source that knows the instance."""
+    for page in (COUNT, COUNT, TOP):
+        rpc.say(page)
+    metrics.gpus(GRID, ids=["17"])
+    assert sources(rpc) == ["agent"] * 3
 
 
 def test_everything_is_grouped_by_the_id(rpc: ScriptedRpc, metrics: CloudMonitoring):

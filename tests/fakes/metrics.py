@@ -19,7 +19,7 @@ class MemoryMetrics:
 
     def gpus(self, grid: Buckets, *, ids: Collection[str] = (), counts: bool = True) -> GpuLoads:
         """As `Metrics.gpus`."""
-        found = {key: row for key, row in self.load.items() if not ids or key in ids}
+        found = {key: _newest(row, grid.count) for key, row in self.load.items() if not ids or key in ids}
         rows = found if counts else {key: VmLoad(top=row.top) for key, row in found.items()}
         return self.trouble.around("gpus", "", lambda: GpuLoads(grid=grid, rows=rows, problem=self.problem))
 
@@ -37,3 +37,8 @@ class MemoryMetrics:
             key: at for key, at in self.lines.items() if since <= at <= until and (not ids or key in ids)
         }
         return self.trouble.around("logged", "", lambda: found)
+
+
+def _newest(row: VmLoad, count: int) -> VmLoad:
+    """The row as a shorter grid shows it, which ends where the other does."""
+    return VmLoad(top=row.top[-count:], points=row.points[-count:], gpus=row.gpus[-count:])

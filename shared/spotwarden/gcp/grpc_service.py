@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable
 from functools import cached_property
+from threading import Lock
 from typing import Any, Generic, TypeVar
 from urllib.parse import urlsplit
 
@@ -46,9 +47,16 @@ class Typed(Generic[Client]):
         self._service = service
         self._endpoint = checked_endpoint(endpoint) if endpoint else ""
         self._retry_policy = retry_policy
+        self._opening = Lock()
+
+    @property
+    def _client(self) -> Any:
+        # Several threads may ask their first question at the same time.
+        with self._opening:
+            return self._opened
 
     @cached_property
-    def _client(self) -> Any:
+    def _opened(self) -> Any:
         info = ClientInfo(user_agent=agent(os.environ))
         host = urlsplit(self._endpoint).netloc
         if is_loopback(self._endpoint):
@@ -79,5 +87,5 @@ class Typed(Generic[Client]):
 
     def close(self) -> None:
         """Give the connection back; the next call opens a new one."""
-        if "_client" in self.__dict__:
-            self.__dict__.pop("_client").transport.close()
+        if "_opened" in self.__dict__:
+            self.__dict__.pop("_opened").transport.close()

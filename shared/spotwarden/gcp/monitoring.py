@@ -10,10 +10,12 @@ from math import ceil
 import msgspec
 from google.cloud.monitoring_v3 import MetricServiceClient
 
+from spotwarden import clock
 from spotwarden.gcp.gathering import PagedRows
 from spotwarden.gcp.grpc_service import Typed
 from spotwarden.gcp.retry_policy import RetryPolicy
 from spotwarden.gcp.series import SHORTEST, SeriesQuestion, WireSeries, instance_id, listed, number_of
+from spotwarden.gcp.side_by_side import side_by_side
 from spotwarden.model.load import Buckets, GpuLoads, VmLoad
 from spotwarden.ports import RejectedError, UnansweredError
 
@@ -43,6 +45,12 @@ SOURCES = (
     MetricSource("workload.googleapis.com/gpu.dcgm.utilization", PERCENT),
 )
 """In the order in which they are believed: a later one counts for instances that the earlier lack."""
+
+SILENT_FOR = timedelta(minutes=10)
+"""How long a source that knew nobody is not asked for everybody: most projects have one kind of agent."""
+
+_SILENT: dict[tuple[str, str], datetime] = {}
+"""Until when, by project and metric, for as long as the process lives."""
 
 
 class _Question(msgspec.Struct, frozen=True):
@@ -74,16 +82,38 @@ class CloudMonitoring:
         self._monitoring.close()
 
     def gpus(self, grid: Buckets, *, ids: Collection[str] = (), counts: bool = True) -> GpuLoads:
-        """As `Metrics.gpus`, from the first source that knows an instance; see `SOURCES`."""
-        rows: dict[str, VmLoad] = {}
-        wanted = frozenset(ids)
+        """As `Metrics.gpus`, from the first source that knows an instance; see `SOURCES`.
+
+        Of given ids a source is asked only for those that the sources before it lack. Of all of them,
+        without counts, one that knew nobody is asked again after `SILENT_FOR`, or once it has known an id.
+        """
         try:
-            for source in SOURCES:
-                found = self._source(source, grid, wanted, counts=counts)
-                rows.update((key, load) for key, load in found if key not in rows)
+            rows = self._of(frozenset(ids), grid, counts=counts) if ids else self._of_all(grid, counts=counts)
         except (RejectedError, UnansweredError) as error:
             return GpuLoads(grid=grid, problem=f"Cloud Monitoring: {error}")
         return GpuLoads(grid=grid, rows=rows)
+
+    def _of(self, ids: frozenset[str], grid: Buckets, *, counts: bool) -> dict[str, VmLoad]:
+        rows: dict[str, VmLoad] = {}
+        for source in SOURCES:
+            if lacking := ids - rows.keys():
+                found = dict(self._source(source, grid, lacking, counts=counts))
+                if found:
+                    _SILENT.pop((self._project, source.metric), None)
+                rows |= found
+        return rows
+
+    def _of_all(self, grid: Buckets, *, counts: bool) -> dict[str, VmLoad]:
+        rows: dict[str, VmLoad] = {}
+        for source in SOURCES:
+            key, now = (self._project, source.metric), clock.now()
+            if not counts and source is not SOURCES[0] and now < _SILENT.get(key, now):
+                continue
+            found = dict(self._source(source, grid, frozenset(), counts=counts))
+            if not found:
+                _SILENT[key] = now + SILENT_FOR
+            rows = found | rows
+        return rows
 
     def _source(
         self, source: MetricSource, grid: Buckets, ids: frozenset[str], *, counts: bool
@@ -95,10 +125,11 @@ class CloudMonitoring:
             return
         # The counts come before the maximum: a point that is late arrives between two questions, and one
         # that was counted must have been looked at, or a busy GPU would pass for an idle one.
-        cards = self._rows(_Question(source.metric, "ALIGN_COUNT", "REDUCE_COUNT"), grid, ids)
+        questions = [_Question(source.metric, "ALIGN_COUNT", how) for how in ("REDUCE_COUNT", "REDUCE_MIN")]
+        cards, fewest = side_by_side(questions, lambda question: self._rows(question, grid, ids))
         if not cards:
             return
-        points = self._rows(_Question(source.metric, "ALIGN_COUNT", "REDUCE_MIN"), grid, ids).counts()
+        points = fewest.counts()
         busiest = self._rows(top, grid, ids).tuples()
         nothing = (-1,) * grid.count
         for key, row in cards.counts().items():

@@ -17,6 +17,7 @@ from google.protobuf.unknown_fields import UnknownFieldSet
 
 from spotwarden.gcp.calls import ID_ONLY
 from spotwarden.gcp.grpc_service import Typed
+from spotwarden.gcp.side_by_side import side_by_side
 from spotwarden.ports import RejectedError, UnansweredError
 
 SHORTEST = timedelta(minutes=1)
@@ -113,8 +114,12 @@ def listed(
     if ids and not wanted:
         return
     calls = [wanted[first : first + MOST_IDS] for first in range(0, len(wanted), MOST_IDS)]
-    for named in calls if 0 < len(calls) <= MOST_CALLS else [[]]:
-        for page in _pages(monitoring, ask.request(project, named)):
+    if not 0 < len(calls) <= MOST_CALLS:
+        for page in _pages(monitoring, ask.request(project, [])):
+            yield from page.time_series
+        return
+    for pages in side_by_side(calls, lambda named: list(_pages(monitoring, ask.request(project, named)))):
+        for page in pages:
             yield from page.time_series
 
 

@@ -30,7 +30,7 @@ class Gauges(MemoryMetrics):
         self._now = now
         self.late = 3 * MINUTE
         self.told: dict[str, list[tuple[datetime, Work]]] = {}
-        self.asked: list[tuple[bool, int]] = []
+        self.asked: list[tuple[bool, int, int]] = []
 
     def work(self, instance_id: str, *percent: float) -> None:
         """From now on its GPUs do this; with none its agent is silent."""
@@ -38,7 +38,7 @@ class Gauges(MemoryMetrics):
 
     def gpus(self, grid: Buckets, *, ids: Collection[str] = (), counts: bool = True) -> GpuLoads:
         """As `Metrics.gpus`, from what the agents have told."""
-        self.asked.append((counts, len(ids)))
+        self.asked.append((counts, len(ids), grid.count))
         rows = {one: self._row(one, grid) for one in self.told if not ids or one in ids}
         self.load = {key: row for key, row in rows.items() if max(row.top) >= 0}
         return super().gpus(grid, ids=ids, counts=counts)

@@ -6,6 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from spotwarden.governance.idle.facts import IdleFacts
+from spotwarden.governance.idle.rule import QUIET, grid
 from spotwarden.governance.recording import read
 from spotwarden.layout import JobFileName
 from spotwarden.model.case import CaseState
@@ -482,7 +483,7 @@ def test_a_job_recorded_after_the_list_of_vms_has_its_vm(world):
 
 
 def test_a_quiet_fleet_costs_one_question(world):
-    """Where everybody works the counts are not asked for, nor is any job.toml read."""
+    """For the newest buckets alone: where everybody works no counts are asked for, nor is any job.toml read."""
     for number in range(50):
         world.vm(BUSY, name=f"train-{number}", job=f"train-{number}")
     world.ticks(hours=2)
@@ -496,19 +497,20 @@ def test_a_quiet_fleet_costs_one_question(world):
 
     world.cloud.store.read = counted
     world.ticks(minutes=10)
-    assert world.gauges.asked == [(False, 0)]
+    assert world.gauges.asked == [(False, 0, QUIET)]
     assert not [name for name in reads if name.endswith("job.toml")]
 
 
 def test_only_those_that_may_idle_are_looked_at_closer(world):
-    """One of fifty: one more question, about one VM."""
+    """One of fifty: one more question, about one VM, as far back as its first warning."""
     for number in range(49):
         world.vm(BUSY, name=f"train-{number}")
     world.vm(0.0, name="quiet")
     world.ticks(minutes=60)
     world.gauges.asked.clear()
     world.ticks(minutes=10)
-    assert world.gauges.asked == [(False, 0), (True, 1)]
+    hour = grid(world.policy, world.now).count
+    assert world.gauges.asked == [(False, 0, QUIET), (True, 1, hour)]
 
 
 def test_what_was_seen_is_recorded(world):

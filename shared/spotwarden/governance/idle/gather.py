@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from spotwarden.engine.context import SweepContext
 from spotwarden.engine.fan_out import each
 from spotwarden.governance.idle.facts import IdleFacts
-from spotwarden.governance.idle.rule import gets_on, grid, limits_of, suspects
+from spotwarden.governance.idle.rule import QUIET, gets_on, grid, limits_of, suspects
 from spotwarden.governance.price_file import only as only_these
 from spotwarden.governance.price_file import read_prices
 from spotwarden.governance.signals.facts import JobRecord
@@ -24,7 +24,7 @@ from spotwarden.model.fleet import Machine
 from spotwarden.model.governance import Remedy
 from spotwarden.model.instance import Status
 from spotwarden.model.jobfile import JobFile
-from spotwarden.model.load import Buckets, GpuLoads
+from spotwarden.model.load import Buckets, GpuLoads, VmLoad
 from spotwarden.model.prices import PriceTable
 from spotwarden.ports import Cloud
 from spotwarden.recovery.open_jobs import read_watches
@@ -35,7 +35,7 @@ def gather(context: SweepContext, only: Collection[str]) -> IdleFacts:
     facts, broken = _fleet(context, only, grid(context.policy, context.tick.now))
     if not facts.machines:
         return facts
-    loads = context.cloud.metrics.gpus(facts.loads.grid, ids=only, counts=bool(only))
+    loads = _loads(context.cloud, facts.loads.grid, only)
     facts = replace(facts, loads=_of(loads, facts.machines))
     if loads.problem:
         return facts
@@ -81,6 +81,20 @@ def _fleet(
         hidden=fleet.unreachable,
     )
     return facts, known.broken
+
+
+def _loads(cloud: Cloud, grid: Buckets, only: Collection[str]) -> GpuLoads:
+    """All that is known of these VMs; of everything the newest buckets alone, which tell who works."""
+    if only:
+        return cloud.metrics.gpus(grid, ids=only)
+    newest = cloud.metrics.gpus(replace(grid, count=QUIET), counts=False)
+    return replace(newest, grid=grid, rows=_on(grid, newest.rows))
+
+
+def _on(grid: Buckets, rows: Mapping[str, VmLoad]) -> dict[str, VmLoad]:
+    """Rows of the newest buckets as rows of the whole grid; those that are equal are kept once."""
+    same = {row.top: VmLoad(top=(-1.0,) * (grid.count - len(row.top)) + row.top) for row in rows.values()}
+    return {name: same[row.top] for name, row in rows.items()}
 
 
 def _of(loads: GpuLoads, machines: Iterable[Machine]) -> GpuLoads:
