@@ -7,14 +7,17 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from threading import Lock
+from typing import NamedTuple
 
 import msgspec
 
+from spotwarden import typed
 from spotwarden.gcp.built_in import built_in
 from spotwarden.gcp.filters import LONGEST
 from spotwarden.gcp.managed import manager_of
 from spotwarden.gcp.wire import STATUSES, WireListed, WirePage, last, utc
 from spotwarden.model.fleet import Fleet, Machine
+from spotwarden.typed import decode
 
 FIELDS = (
     "(id,name,status,creationTimestamp,lastStartTimestamp,machineType,"
@@ -76,8 +79,11 @@ class WireStatus(msgspec.Struct, frozen=True, gc=False):
     scheduling: WireEnd = WireEnd()
 
 
-class WireMachine(msgspec.Struct, frozen=True, rename="camel"):
-    """A VM. Everything but its id and name may be absent."""
+class WireMachine(msgspec.Struct, frozen=True, gc=False, rename="camel"):
+    """A VM. Everything but its id and name may be absent.
+
+    What many VMs have alike comes as the text that it is, and is read once for all that have the same.
+    """
 
     id: str
     name: str
@@ -85,12 +91,29 @@ class WireMachine(msgspec.Struct, frozen=True, rename="camel"):
     creation_timestamp: datetime | None = None
     last_start_timestamp: datetime | None = None
     machine_type: str = ""
-    guest_accelerators: Sequence[WireCard] = ()
-    scheduling: FleetScheduling = FleetScheduling()
-    disks: Sequence[WireDisk] = ()
-    labels: dict[str, str] = {}
-    metadata: WireMetadata = WireMetadata()
-    resource_status: WireStatus = WireStatus()
+    guest_accelerators: msgspec.Raw = msgspec.Raw(b"[]")
+    scheduling: msgspec.Raw = msgspec.Raw(b"{}")
+    disks: msgspec.Raw = msgspec.Raw(b"[]")
+    labels: msgspec.Raw = msgspec.Raw(b"{}")
+    metadata: msgspec.Raw = msgspec.Raw(b"{}")
+    resource_status: msgspec.Raw = msgspec.Raw(b"{}")
+
+
+class WireBuild(NamedTuple):
+    """What a VM is: of few kinds are many."""
+
+    machine_type: str
+    gpus: int
+    gpu: str
+    provisioning: str
+    local_ssds: int
+
+
+class WireTags(NamedTuple):
+    """What is written on a VM, and who has made it by that."""
+
+    labels: Mapping[str, str]
+    manager: str
 
 
 class FleetReader(WireListed, frozen=True, rename="camel"):
@@ -109,7 +132,11 @@ class ZonePage(WireListed, frozen=True, rename="camel"):
     next_page_token: str = ""
 
 
-Labels = tuple[tuple[str, str], ...]
+Labels = dict[str, str]
+ENDS = b"terminationTimestamp"
+"""Most VMs have no bound to their run time: only where this stands in its status it is read."""
+
+typed.prepare(tuple[WireCard, ...], tuple[WireDisk, ...], FleetScheduling, Labels, WireMetadata, WireStatus)
 
 
 class GatheredFleet:
@@ -121,7 +148,8 @@ class GatheredFleet:
     def __init__(self, ids: Collection[str] = ()) -> None:
         self._ids = frozenset(ids)
         self._words: dict[str, str] = {}
-        self._labels: dict[Labels, Mapping[str, str]] = {}
+        self._builds: dict[tuple[str, bytes, bytes, bytes], WireBuild] = {}
+        self._written: dict[tuple[bytes, bytes], WireTags] = {}
         self._found: list[Machine] = []
         self._missing: set[str] = set()
         self._counts: Counter[str] = Counter()
@@ -175,8 +203,7 @@ class GatheredFleet:
         return Fleet(items=tuple(found), unreachable=tuple(sorted(self._missing)))
 
     def _machine(self, item: WireMachine, zone: str) -> Machine:
-        machine_type = self._word(last(item.machine_type))
-        cards, gpu = _cards(item.guest_accelerators) or built_in(machine_type)
+        build, tags = self._build(item), self._tags(item)
         return Machine(
             id=item.id,
             name=item.name,
@@ -184,22 +211,51 @@ class GatheredFleet:
             status=STATUSES[item.status],
             created=utc(item.creation_timestamp),
             started=utc(item.last_start_timestamp),
-            machine_type=machine_type,
-            gpus=cards,
-            gpu=self._word(gpu),
-            provisioning=self._word(item.scheduling.model),
-            local_ssds=sum(disk.type == LOCAL_SSD for disk in item.disks),
-            labels=self._same(item.labels),
-            manager=self._word(manager_of(item.labels, [data.key for data in item.metadata.items])),
-            ends=utc(item.resource_status.scheduling.termination_timestamp),
+            machine_type=build.machine_type,
+            gpus=build.gpus,
+            gpu=build.gpu,
+            provisioning=build.provisioning,
+            local_ssds=build.local_ssds,
+            labels=tags.labels,
+            manager=tags.manager,
+            ends=_end(bytes(item.resource_status)),
         )
+
+    def _build(self, item: WireMachine) -> WireBuild:
+        key = item.machine_type, bytes(item.guest_accelerators), bytes(item.scheduling), bytes(item.disks)
+        if (known := self._builds.get(key)) is not None:
+            return known
+        url, listed, scheduled, attached = key
+        machine_type = self._word(last(url))
+        cards, gpu = _cards(decode(listed, tuple[WireCard, ...])) or built_in(machine_type)
+        disks = decode(attached, tuple[WireDisk, ...])
+        return self._builds.setdefault(
+            key,
+            WireBuild(
+                machine_type=machine_type,
+                gpus=cards,
+                gpu=self._word(gpu),
+                provisioning=self._word(decode(scheduled, FleetScheduling).model),
+                local_ssds=sum(disk.type == LOCAL_SSD for disk in disks),
+            ),
+        )
+
+    def _tags(self, item: WireMachine) -> WireTags:
+        key = bytes(item.labels), bytes(item.metadata)
+        if (known := self._written.get(key)) is not None:
+            return known
+        labels = {self._word(name): self._word(value) for name, value in decode(key[0], Labels).items()}
+        metadata = [data.key for data in decode(key[1], WireMetadata).items]
+        tags = WireTags(labels, self._word(manager_of(labels, metadata)))
+        return self._written.setdefault(key, tags)
 
     def _word(self, text: str) -> str:
         return self._words.setdefault(text, text)
 
-    def _same(self, labels: Mapping[str, str]) -> Mapping[str, str]:
-        key = tuple((self._word(name), self._word(value)) for name, value in sorted(labels.items()))
-        return self._labels.setdefault(key, dict(key))
+
+def _end(status: bytes) -> datetime | None:
+    """When Compute Engine will end it; most VMs have no such moment."""
+    return utc(decode(status, WireStatus).scheduling.termination_timestamp) if ENDS in status else None
 
 
 def _cards(listed: Sequence[WireCard]) -> tuple[int, str] | None:

@@ -252,4 +252,4 @@ def _line(error: WireError) -> str:
 
 def utc(moment: datetime | None) -> datetime | None:
     """The same moment, in UTC."""
-    return None if moment is None else moment.astimezone(UTC)
+    return moment if moment is None or moment.tzinfo is UTC else moment.astimezone(UTC)

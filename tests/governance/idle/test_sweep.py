@@ -483,7 +483,7 @@ def test_a_job_recorded_after_the_list_of_vms_has_its_vm(world):
 
 
 def test_a_quiet_fleet_costs_one_question(world):
-    """For the newest buckets alone: where everybody works no counts are asked for, nor is any job.toml read."""
+    """Its newest buckets: where everybody works no counts are asked for, nor is any job.toml read."""
     for number in range(50):
         world.vm(BUSY, name=f"train-{number}", job=f"train-{number}")
     world.ticks(hours=2)
