@@ -1,5 +1,6 @@
 """How the adapter reads the list of a fleet, page by page, and what it makes of an odd answer."""
 
+import re
 import sys
 from datetime import UTC, datetime
 from typing import Any
@@ -8,6 +9,8 @@ import pytest
 
 from spotwarden.gcp.built_in import built_in
 from spotwarden.gcp.compute import ComputeEngine
+from spotwarden.gcp.filters import LONGEST
+from spotwarden.gcp.fleet import IN_A_FILTER, MOST_FILTERS
 from spotwarden.model.fleet import Machine
 from spotwarden.ports import RejectedError, UnansweredError
 from tests.contract.scripted import Scripted
@@ -162,12 +165,27 @@ def test_a_few_ids_are_asked_for_by_a_filter(google: Scripted, compute: ComputeE
     assert google.asked[0].query["filter"] == "(id = 17) OR (id = 3)"
 
 
-def test_for_many_ids_everything_is_asked_for(google: Scripted, compute: ComputeEngine):
-    """A URL has no room for them."""
+def many(count: int) -> list[str]:
+    """Ids as long as Google's."""
+    return [str(4_000_000_000_000_000_000 + number) for number in range(count)]
+
+
+def test_more_ids_are_asked_for_by_a_few_filters(google: Scripted, compute: ComputeEngine):
+    """Each short enough for a URL; together they name every id once."""
+    google.say({})
+    compute.fleet(ids=many(MOST_FILTERS * IN_A_FILTER))
+    filters = [asked.query["filter"] for asked in google.asked]
+    assert len(filters) == MOST_FILTERS
+    assert max(map(len, filters)) <= LONGEST
+    assert sorted(re.findall(r"\d+", " ".join(filters))) == many(MOST_FILTERS * IN_A_FILTER)
+
+
+def test_for_very_many_ids_everything_is_asked_for(google: Scripted, compute: ComputeEngine):
+    """One more: a list of all costs less than so many that look through all."""
     google.say(listed(vm(17), vm(18)))
-    ids = [str(4_000_000_000_000_000_000 + number) for number in range(120)]
-    assert [one.id for one in compute.fleet(ids=[*ids, "17"]).items] == ["17"]
-    assert "filter" not in google.asked[0].query
+    ids = [*many(MOST_FILTERS * IN_A_FILTER), "17"]
+    assert [one.id for one in compute.fleet(ids=ids).items] == ["17"]
+    assert [asked.query.get("filter") for asked in google.asked] == [None]
 
 
 def test_what_is_no_id_cannot_widen_the_filter(google: Scripted, compute: ComputeEngine):

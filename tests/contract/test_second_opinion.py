@@ -63,7 +63,7 @@ def test_both_doors_see_the_same_fleet(filled: LocalWorld):
         ("governed.FIELDS", "(id,name,status,machineType,scheduling)", "labels is {} in our list"),
         ("governed.FIELDS", "(id,name,status,machineType,labels)", "provisioning is 'STANDARD'"),
         ("governed.FIELDS", "(id,name,status,scheduling,labels)", "machine_type is ''"),
-        ("governed.by_id", lambda _: {"filter": "name = spot-1"}, "is not in our list"),
+        ("governed.by_ids", lambda _: [{"filter": "name = spot-1"}], "is not in our list"),
     ],
     ids=["labels", "scheduling", "machine type", "a list cut short"],
 )

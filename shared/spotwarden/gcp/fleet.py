@@ -26,6 +26,13 @@ FIELDS = (
 )
 
 
+IN_A_FILTER = LONGEST // len(f"(id = {2**64}) OR ")
+"""So many ids are named in one filter."""
+
+MOST_FILTERS = 4
+"""So many lists with a filter at most: each looks through all VMs, and Google counts what that costs it
+("Compute Engine rate quotas", cost overhead of filtered lists)."""
+
 LOCAL_SSD = "SCRATCH"
 """The type of a local SSD among an instance's disks (Google: "REST Resource: instances")."""
 
@@ -264,7 +271,13 @@ def _cards(listed: Sequence[WireCard]) -> tuple[int, str] | None:
     return (number, last(listed[0].accelerator_type)) if number else None
 
 
-def by_id(ids: Collection[str]) -> Mapping[str, str]:
-    """The query for these ids; for all where the filter would be too long: `GatheredFleet` cuts the list."""
-    text = " OR ".join(f"(id = {name})" for name in sorted(ids) if name.isascii() and name.isdecimal())
-    return {"filter": text} if text and len(text) <= LONGEST else {}
+def by_ids(ids: Collection[str]) -> Sequence[Mapping[str, str]]:
+    """The queries for these ids, `MOST_FILTERS` at most; none where all VMs are asked for.
+
+    That is where there are no ids, or too many: then `GatheredFleet` cuts the list.
+    """
+    terms = [f"(id = {name})" for name in sorted(ids) if name.isascii() and name.isdecimal()]
+    if len(terms) > MOST_FILTERS * IN_A_FILTER:
+        return []
+    parts = [terms[first : first + IN_A_FILTER] for first in range(0, len(terms), IN_A_FILTER)]
+    return [{"filter": " OR ".join(part)} for part in parts]

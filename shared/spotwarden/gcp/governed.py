@@ -9,9 +9,10 @@ import msgspec
 from spotwarden import typed
 from spotwarden.gcp import leftovers, wire
 from spotwarden.gcp.calls import Calls, InTime, decode
-from spotwarden.gcp.fleet import FIELDS, FleetPage, GatheredFleet, ZonePage, by_id
+from spotwarden.gcp.fleet import FIELDS, FleetPage, GatheredFleet, ZonePage, by_ids
 from spotwarden.gcp.fleet_lists import FleetDoor, read_all
 from spotwarden.gcp.leftovers import ADDRESSES, DISKS, OURS, SNAPSHOTS, LeftoverPage, Snapshots
+from spotwarden.gcp.side_by_side import side_by_side
 from spotwarden.model.fleet import Fleet, Leftover
 from spotwarden.model.instance import Operation
 from spotwarden.ports import RejectedError
@@ -38,10 +39,14 @@ class Governed(Calls):
 
     def fleet(self, *, ids: Collection[str] = ()) -> Fleet:
         """As `Compute.fleet`; an instance in a status we do not know makes its zone unreachable."""
-        if query := by_id(ids):
+        if queries := by_ids(ids):
             gathered = GatheredFleet(ids)
-            for page in self._fleet_pages(query):
-                gathered.take(page)
+
+            def take(query: Mapping[str, str]) -> None:
+                for page in self._fleet_pages(query):
+                    gathered.take(page)
+
+            side_by_side(queries, take)
             return gathered.fleet()
         return read_all(FleetDoor(self._project, self._fleet_pages, self._zone_pages), ids).fleet()
 

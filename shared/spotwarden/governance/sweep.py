@@ -182,11 +182,22 @@ def _escalate(
             return facts
         return step if isinstance(step, Ripe) else None
 
-    def go(facts: CaseFacts) -> Moved | None:
-        with context.executor.together() as apply:
-            return step_by_step(facts, next_step=decide, after=after, apply=apply, end=end)
+    moved: Each[Moved] = Each([], [])
 
-    return each(cases, go, context.settings.workers)
+    def go_all(all_facts: Iterable[CaseFacts]) -> None:
+        # One audit for all of them: what is killed before it is written has left its trace in its case.
+        with context.executor.together() as apply:
+
+            def go(facts: CaseFacts) -> Moved | None:
+                return step_by_step(facts, next_step=decide, after=after, apply=apply, end=end)
+
+            done: Each[Moved] = each(all_facts, go, context.settings.workers)
+            moved.failures.extend(done.failures)
+        # With an audit that could not be written nothing goes any further in this sweep.
+        moved.results.extend(done.results)
+
+    audited: Each[None] = each([tuple(cases)], go_all)
+    return Each(moved.results, [*moved.failures, *audited.failures])
 
 
 def _waits(moved: Each[Moved]) -> list[Wait]:

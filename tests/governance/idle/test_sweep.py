@@ -479,7 +479,32 @@ def test_a_job_recorded_after_the_list_of_vms_has_its_vm(world):
     assert world.case("idle", vm).subject.job == "train"
 
 
+def test_where_the_audit_cannot_be_written_nothing_is_stopped(world):
+    """What was told of another VM is in no audit: that sweep has failed, and the next one acts."""
+    vm = world.vm(0.0)
+    world.ticks(minutes=60)
+    world.vm(0.0, name="other", job="other")
+    world.ticks(minutes=50)
+    world.cloud.store.trouble.order("write", unanswered(after_work=False), about="/audit/")
+    with pytest.raises(ExceptionGroup, match="the sweep failed"):
+        world.ticks(minutes=10)
+    assert world.asked() == []
+    world.ticks(minutes=10)
+    assert world.asked() == [("stop", vm)]
+
+
 # --- what it costs ---
+
+
+def test_all_that_a_sweep_does_is_one_object_of_the_audit(world):
+    """Not one for each VM: nine are warned by one sweep."""
+    for number in range(9):
+        world.vm(0.0, name=f"train-{number}", job=f"train-{number}")
+    world.ticks(minutes=60)
+    before = len(world.cloud.store.entries("spotwarden/audit/"))
+    world.ticks(minutes=10)
+    assert len(world.kinds()) == 9
+    assert len(world.cloud.store.entries("spotwarden/audit/")) == before + 1
 
 
 def test_a_quiet_fleet_costs_one_question(world):
