@@ -34,6 +34,7 @@ locals {
   # What a job VM may write: that it goes, that it lives, what it measures and prints, how its job ended, and what that made.
   job_vm_writes = [
     "preempted-jobs/",
+    "heartbeats/",
     "{job}/metadata/heartbeat/",
     "{job}/metadata/metrics/",
     "{job}/metadata/logs/",

@@ -45,23 +45,25 @@ output "lifecycle" {
   description = "Rules that keep what Spotwarden writes from growing for ever, for the bucket's owner to add to theirs."
   value = {
     rule = [
-      for below, days in local.kept_days : {
+      for folder, days in local.kept_days : {
         action    = { type = "Delete" }
-        condition = { age = days, matchesPrefix = ["${var.prefix}spotwarden/${below}/"] }
+        condition = { age = days, matchesPrefix = ["${var.prefix}${folder}/"] }
       }
     ]
   }
 }
 
 # Longer than anything looks back: back-tests a month, warnings as long as a case, links a week; the audit for a year.
+# A heartbeat is as old as its last write: a week after that its node is gone, and all lists of heartbeats are shorter.
 locals {
   kept_days = {
-    sweeps    = 90
-    delivered = 90
-    answers   = 90
-    audit     = 400
+    "spotwarden/sweeps"    = 90
+    "spotwarden/delivered" = 90
+    "spotwarden/answers"   = 90
+    "spotwarden/audit"     = 400
+    "heartbeats"           = 7
 
     # Days of the audit as the report shows them; all else of the report is written over.
-    "report/days" = 400
+    "spotwarden/report/days" = 400
   }
 }

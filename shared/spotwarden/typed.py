@@ -44,10 +44,10 @@ def unpack(data: bytes, kind: type[Kind]) -> Kind:
         raise msgspec.DecodeError(str(problem)) from problem
 
 
-def convert(value: object, kind: type[Kind]) -> Kind:
-    """The same from plain values; `msgspec.ValidationError`."""
+def convert(value: object, kind: type[Kind], *, strict: bool = True) -> Kind:
+    """The same from plain values; `msgspec.ValidationError`. Unless it is strict, a text may say a number."""
     prepare(kind)
-    return msgspec.convert(value, kind)
+    return msgspec.convert(value, kind, strict=strict)
 
 
 def _build(kind: Any) -> msgspec.json.Decoder[Any]:  # noqa: ANN401 — as above

@@ -25,6 +25,21 @@ def test_an_entry_tells_generation_size_and_time(store: Store):
     assert entry.updated == found.updated
 
 
+def test_row_by_row_a_list_is_the_same(store: Store):
+    """Who keeps little of each row need not hold them all."""
+    for name in ("a/1", "a/2", "b/1"):
+        store.write(name, b"12", generation=0)
+    assert list(store.each_entry("a/")) == store.entries("a/")
+    assert list(store.each_entry("c/")) == []
+
+
+def test_one_row_is_that_of_the_list(store: Store):
+    """Generation, time and metadata, without the content; nothing where there is none."""
+    store.write("x/y", b"12345", generation=0)
+    assert store.entry("x/y") == store.entries("x/")[0]
+    assert store.entry("x/") is None
+
+
 def test_no_entries_is_an_empty_list(store: Store):
     """A bucket without objects is a bucket."""
     assert store.entries("") == []

@@ -14,6 +14,7 @@ from click.testing import CliRunner
 
 from spotwarden.cli.main import main
 from tests.e2e.chaos.cloud import served
+from tests.job.lab import told
 from tests.waiting import wait
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "infra/job/example"
@@ -112,7 +113,7 @@ class Job:
     @property
     def beat(self):
         """Its newest heartbeat."""
-        return json.loads(self.read(f"metadata/heartbeat/{self.name}") or "{}")
+        return told(self.laptop.cloud.metadata(f"heartbeats/{self.name}"))
 
     def until_saved(self):
         """Wait until a checkpoint is in the bucket."""

@@ -2,7 +2,7 @@
 
 import re
 from bisect import bisect_left, insort
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 
 from msgspec.structs import replace
@@ -62,6 +62,16 @@ class MemoryStore:
             metadata=found.metadata if described else {},
             content=found.data if described and (name, found.generation) in self._shown else None,
         )
+
+    def each_entry(self, prefix: str) -> Iterator[Entry]:
+        """As `Store.each_entry`."""
+        names = self.trouble.around("each_entry", prefix, self._below, prefix)
+        return (self._entry(name, described=True) for name in names)
+
+    def entry(self, name: str) -> Entry | None:
+        """As `Store.entry`."""
+        found = self.trouble.around("entry", name, self._objects.get, name)
+        return None if found is None else self._entry(name, described=True)
 
     def _below(self, prefix: str) -> list[str]:
         first = bisect_left(self._names, prefix)

@@ -383,7 +383,15 @@ def condition(made, who, what):
     return grant["condition"][0]["expression"] if grant["condition"] else ""
 
 
-WRITTEN_BY_VMS = {"MarkerName", "Heartbeat", "MetricsFile", "LogFile", "StatusCode", "Output"}
+WRITTEN_BY_VMS = {
+    "MarkerName",
+    "NodeHeartbeat",
+    "Heartbeat",
+    "MetricsFile",
+    "LogFile",
+    "StatusCode",
+    "Output",
+}
 NEVER_BY_VMS = [
     "users/a-job/metadata/files/output/x",
     "users/a-job/metadata/files/metadata/status-code",
@@ -451,7 +459,7 @@ def test_a_function_writes_where_its_row_says(made, name):
         fits = any(_fits(pattern, named.removeprefix("users/")) for pattern in patterns)
         assert allows(expression, name=BUCKET + named) is fits, (kind, named)
     kept = {"CreateScript", "ResolvedScript", "ScriptFile", "JobFileName", "Code", "Output", "Heartbeat"}
-    kept |= {"StagedFile"}
+    kept |= {"StagedFile", "NodeHeartbeat"}
     assert not any(allows(expression, name=BUCKET + OBJECTS[kind]) for kind in kept)
 
 

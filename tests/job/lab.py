@@ -107,7 +107,7 @@ class Lab:
     def metadata(self, name: str) -> dict[str, str]:
         """An object's custom metadata."""
         answer = self._client.get(f"/storage/v1/b/jobs/o/{quote(name, safe='')}")
-        return dict(answer.json().get("metadata", {}))
+        return dict(answer.json().get("metadata", {})) if answer.is_success else {}
 
     def delete(self, name: str) -> None:
         """Remove an object."""
@@ -148,6 +148,12 @@ class Lab:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(LIMIT_SECONDS)
 
 
+def told(metadata: Mapping[str, str]) -> dict[str, Any]:
+    """What a heartbeat's custom metadata say, with numbers and metrics for what they are."""
+    values = ("attempt", "step", "steps", "round", "longest_gap", "metrics")
+    return {name: json.loads(text) if name in values else text for name, text in metadata.items()}
+
+
 class Vm:
     """One VM, and what it has in the bucket as a job of its name, or of another one's."""
 
@@ -173,8 +179,7 @@ class Vm:
     @property
     def beat(self) -> dict[str, Any]:
         """Its newest heartbeat."""
-        said = self.object(f"metadata/heartbeat/{self.name}")
-        return json.loads(said) if said else {}
+        return told(self.lab.metadata(f"heartbeats/{self.name}"))
 
     @property
     def marker(self) -> dict[str, Any] | None:

@@ -23,13 +23,17 @@ PARTS = (
 )
 BEATING = """
 OUTPUT=$PWD/output CODE=$PWD/code PROGRESS=$PWD/progress LOG=$PWD/log CURVE=$PWD/curve
-HERE=job NODE=vm ID=17 ATTEMPT=3 NODES=1
+PREFIX="" JOB=job HERE=job NODE=vm ID=17 ATTEMPT=3 NODES=1 TRANSPORT=curl
 mkdir -p output code
 read_rules
 may_write() { return 0; }
-put() { echo "== ${2#job/metadata/}"; cat "$1"; [ -z "${5:-}" ] || echo "beside ${5}" >> beside; }
+put() {
+  echo "== ${2#job/metadata/}"
+  cat "$1"
+  [ "$#" -le 4 ] || printf 'beside %s\n' "${@:5}"
+}
 """
-"""What a heartbeat needs; what is uploaded is printed."""
+"""What a heartbeat needs; what is uploaded is printed, and its custom metadata a line each."""
 
 
 def functions() -> str:

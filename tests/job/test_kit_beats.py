@@ -3,9 +3,11 @@
 import json
 from datetime import datetime, timedelta
 from itertools import pairwise
+from urllib.parse import parse_qsl
 
 import pytest
 
+from tests.job.lab import told
 from tests.job.shell import BEATING
 
 TICKING = f"""{BEATING}
@@ -25,6 +27,18 @@ HOUR = 3600
 
 def beats_in(said):
     """The heartbeats among what was uploaded."""
+    found = []
+    for line in said.splitlines():
+        if line.startswith("== "):
+            found.append({})
+        elif line.startswith("beside "):
+            name, _, text = line.removeprefix("beside ").partition("=")
+            found[-1][name] = text
+    return [told(metadata) for metadata in found if metadata]
+
+
+def points_in(said):
+    """The points of a curve among what was uploaded."""
     return [json.loads(line) for line in said.splitlines() if line.startswith('{"at"')]
 
 
@@ -37,13 +51,13 @@ def uploads(shell, loop, what, *, end=HOUR, prints=":"):
 @pytest.mark.parametrize("prints", [":", "echo line >> log"])
 def test_a_heartbeat_comes_each_five_minutes_whatever_is_printed(shell, prints):
     """Twelve an hour, 8,640 a month, each a write: that is what the page of costs counts."""
-    assert uploads(shell, "send_beats", "heartbeat/", prints=prints) == list(range(0, HOUR, 300))
+    assert uploads(shell, "send_beats", "heartbeats/", prints=prints) == list(range(0, HOUR, 300))
 
 
 def test_a_heartbeat_that_could_not_be_written_is_tried_at_the_next_look(shell):
     """Not five minutes later."""
     refused = 'may_write() { [ "$SECONDS" -gt 100 ]; };'
-    assert uploads(shell, f"{refused} send_beats", "heartbeat/")[:2] == [120, 420]
+    assert uploads(shell, f"{refused} send_beats", "heartbeats/")[:2] == [120, 420]
 
 
 def test_figures_are_kept_each_minute_though_no_heartbeat_is_due(shell):
@@ -113,11 +127,17 @@ def test_a_heartbeat_says_what_is_known_and_new_figures_make_a_line(shell):
     line = '{"step": 5, "steps": 9, "loss": NaN, "acc": 0.5}'
     twice = "beat; keep_figures; echo more >> log; beat; keep_figures"
     said = shell.run(f"{BEATING} echo '{line}' > progress; {twice}")
-    known = {"instance_id": "17", "attempt": 3, "step": 5, "steps": 9, "metrics": {"loss": "nan", "acc": 0.5}}
+    figures = {
+        "attempt": 3,
+        "instance_id": "17",
+        "step": 5,
+        "steps": 9,
+        "metrics": {"loss": "nan", "acc": 0.5},
+    }
+    known = {**figures, "job": "job", "status": "running"}
     moments = {"at": "", "progress_at": ""}
-    first, point, second = beats_in(said)
-    assert [{**first, **moments}, {**second, **moments}] == [{**known, **moments}] * 2
-    assert {**point, "at": ""} == {**known, "at": ""}
+    assert [{**beat, **moments} for beat in beats_in(said)] == [{**known, **moments}] * 2
+    assert [{**point, "at": ""} for point in points_in(said)] == [{**figures, "at": ""}]
     assert said.count("== metrics/vm/3.jsonl") == 1
     assert len((shell.folder / "curve").read_text().splitlines()) == 1
 
@@ -134,43 +154,84 @@ def test_a_long_run_keeps_every_second_figure(shell):
     assert len(kept) < 9
 
 
-def test_what_a_heartbeat_says_is_beside_it_as_well(shell):
+def test_a_heartbeat_is_an_empty_object_and_all_that_it_tells_is_beside_it(shell):
     """Who lists a thousand of them reads none."""
     line = '{"step": 5, "checkpoint": "a, \\"b\\": c=d", "loss": 0.5}'
     said = shell.run(f"{BEATING} echo '{line}' > progress; beat")
-    beside = (shell.folder / "beside").read_text()
-    assert beside == "beside beat=" + said.splitlines()[1] + "\n"
-    assert json.loads(beside.removeprefix("beside beat="))["checkpoint"] == 'a, "b": c=d'
+    assert all(row.startswith(("== heartbeats/vm", "beside ")) for row in said.splitlines())
+    assert beats_in(said)[0]["checkpoint"] == 'a, "b": c=d'
 
 
-@pytest.mark.parametrize("checkpoint", ["é", "last\\u00e9.pt", "x" * 900])
-@pytest.mark.parametrize("limit", [700, 6000])
-def test_what_cannot_be_custom_metadata_is_in_the_heartbeat_alone(shell, checkpoint, limit):
-    """Beyond ASCII nobody knows whether it is UTF-8, and there is a limit of Cloud Storage's."""
-    line = json.dumps({"checkpoint": checkpoint}, ensure_ascii=False)
-    said = shell.run(f"{BEATING} BESIDE_AT_MOST={limit}; echo '{line}' > progress; beat")
-    [beat] = beats_in(said)
-    assert beat["checkpoint"]
-    fits = len(said.splitlines()[1]) <= limit and said.isascii()
-    assert (shell.folder / "beside").exists() is fits
+@pytest.mark.parametrize("checkpoint", ["é", "last\\u00e9.pt", "a\\nb"])
+def test_a_checkpoint_of_any_bytes_is_told_as_one_line_of_utf_8(shell, checkpoint):
+    """Cloud Storage would refuse the whole heartbeat otherwise."""
+    (shell.folder / "progress").write_text(f'{{"checkpoint": "{checkpoint}"}}')
+    [beat] = beats_in(shell.run(f"{BEATING} beat"))
+    assert beat["checkpoint"] in {"é", "lasté.pt", "a b"}
 
 
-@pytest.mark.parametrize("refused", ["heartbeat", "metrics", "logs", "nothing"])
+def test_a_heartbeat_keeps_within_what_custom_metadata_hold(shell):
+    """8 KiB: of too many metrics some are left out, and those that are no number last of all."""
+    many = json.dumps({**{f"metric_{number}_{'x' * 40}": 0.5 for number in range(199)}, "loss": "nan"})
+    line = json.dumps({"checkpoint": "é" * 2000})
+    (shell.folder / "progress").write_text(f"{many}\n{line}\n")
+    [beat] = beats_in(shell.run(f"{BEATING} beat"))
+    assert beat["metrics"]["loss"] == "nan"
+    assert 20 < len(beat["metrics"]) < 200
+    assert sum(len(f"{name}{value}".encode()) for name, value in beat.items()) < 8 * 1024
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ("", {"status": "running"}),
+        ("stopped", {"status": "stopped"}),
+        ("0", {"status": "0"}),
+        ("7 1", {"status": "7", "stopped": "1"}),
+    ],
+)
+def test_a_heartbeat_says_what_became_of_the_program(shell, words, says):
+    """It runs, was told to stop, or has ended with its status."""
+    [beat] = beats_in(shell.run(f"{BEATING} beat {words}"))
+    assert {name: text for name, text in beat.items() if name in {"status", "stopped"}} == says
+
+
+def test_where_only_one_value_arrives_a_heartbeat_is_in_it(shell):
+    """A gsutil that hands its work to gcloud ends a value at a comma, and keeps the last value alone."""
+    line = '{"step": 5, "checkpoint": "a, b&c=d", "loss": 0.5}'
+    [beat] = beats_in(shell.run(f"{BEATING} TRANSPORT=gsutil; echo '{line}' > progress; beat"))
+    assert set(beat) == {"beat"}
+    assert "," not in beat["beat"]
+    values = dict(parse_qsl(beat["beat"]))
+    assert (values["job"], values["step"], values["checkpoint"]) == ("job", "5", "a, b&c=d")
+
+
+@pytest.mark.parametrize("refused", ["heartbeats", "metrics", "logs", "nothing"])
 def test_the_last_of_a_program_is_sent_again_where_an_object_was_written_a_second_ago(shell, refused):
     """There is no next look that would send it; what was taken is sent once."""
     said = shell.run(
         f"""{BEATING}
         put() {{
           echo "${{2#job/metadata/}}"
-          [ -e once ] || [[ $2 != *{refused}/* ]] || {{ touch once; return 1; }}
+          [ -e once ] || [[ $2 != *{refused}/* ]] || {{ touch once; return 2; }}
         }}
         sleep() {{ echo "waits $1 s"; }}
         echo '{{"step": 120}}' >progress; echo done >log
-        tell_end ',"exit":0'
+        tell_end 0
         """
     ).splitlines()
     sent = [line.partition("/")[0] for line in said if not line.startswith("waits")]
     assert sent.count(refused) == (2 if refused != "nothing" else 0)
-    assert {*sent} == {"heartbeat", "metrics", "logs"}
+    assert {*sent} == {"heartbeats", "metrics", "logs"}
     assert len(sent) == (4 if refused != "nothing" else 3)
-    assert said.count("waits 2 s") == (1 if refused != "nothing" else 0)
+    waits = [line for line in said if line.startswith("waits")]
+    assert len(waits) == (1 if refused != "nothing" else 0)
+    assert all(line.startswith(("waits 1.", "waits 2 ")) for line in waits)
+
+
+def test_of_changes_within_a_second_the_last_one_is_what_is_read(lab):
+    """An object takes one write a second; a program that ends at once has begun and ended in less."""
+    vm = lab.job("exit 3", spotwarden_keep_vm="1")
+    assert vm.status() == "3"
+    assert vm.beat["status"] == "3"
+    vm.delete()

@@ -28,10 +28,10 @@ def test_a_gang_has_succeeded_once_all_of_it_has(lab):
     lab.write("preempted-jobs/calm-2", '{"attempt": 7}')  # of an earlier one, and not cleared yet
     command = 'sleep "$NODE_RANK"; echo "rank $RANK of $NNODES at $MASTER_ADDR:$MASTER_PORT"'
     first, second = lab.gang(command, name="calm")
-    lab.until(lambda: first.beat.get("exit") == 0, "the first node's end")
+    lab.until(lambda: first.beat.get("status") == "0", "the first node's end")
     assert first.object("metadata/status-code") is None
     assert first.status() == "0"
-    assert second.beat["exit"] == 0
+    assert second.beat["status"] == "0"
     for rank, vm in enumerate((first, second)):
         vm.until_gone()
         assert f"rank {rank} of 2 at 127.0.0.1:29500" in vm.said
@@ -41,7 +41,7 @@ def test_a_node_that_fails_ends_the_job_with_its_status(lab):
     """The other node's program is stopped, and what that ends with is nobody's failure."""
     first, second = lab.gang('[ "$NODE_RANK" = 1 ] && sleep 1 && exit 5; echo here; exec sleep 60')
     assert first.status() == "5"
-    assert (first.beat["exit"], first.beat["stopped"]) == (143, True)
+    assert (first.beat["status"], first.beat["stopped"]) == ("143", "1")
     for vm in (first, second):
         vm.until_gone()
         assert vm.marker is None
@@ -56,7 +56,7 @@ def test_a_node_that_loses_its_peer_stops_and_leaves_the_job_open(lab):
         lab.until(lambda vm=vm: vm.beat, "a heartbeat")
     second.preempt()
     second.until_gone()
-    lab.until(lambda: "exit" in first.beat, "the first node to stop")
+    lab.until(lambda: first.beat["status"] != "running", "the first node to stop")
     assert first.beat["stopped"]
     assert (first.object("output/0"), first.object("output/1")) == ("saved\n", "saved\n")
     lab.write(f"{first.job}/metadata/attempts/2.json", '{"instances":{}}')
@@ -71,7 +71,7 @@ def test_a_gang_goes_on_when_the_lost_node_is_back(lab):
     for vm in (first, second):
         lab.until(lambda vm=vm: vm.beat, "a heartbeat")
     lab.write(f"preempted-jobs/{second.name}", '{"attempt": 1}')
-    lab.until(lambda: "exit" in first.beat, "the first node to stop")
+    lab.until(lambda: first.beat["status"] != "running", "the first node to stop")
     lab.delete(f"preempted-jobs/{second.name}")
     assert first.status() == "0"
     assert first.said.count("begin") == 2

@@ -1,5 +1,6 @@
 """The bucket by each of the three ways, whichever an image has."""
 
+from spotwarden.recovery.heartbeats import beat_beside
 from tests.job.shell import functions
 
 EACH = """
@@ -95,4 +96,41 @@ def test_all_three_tell_whose_a_status_is(lab):
     for way in ("curl", "gcloud", "gsutil"):
         assert lab.read(f"{way}/metadata/status-code") == "0\n--x\n"
         assert lab.metadata(f"{way}/beat") == ({} if way == "gsutil" else {"beat": ANY_TEXT})
+    vm.delete()
+
+
+BEATS = """
+mkdir -p "$STATE" && cd "$HOME"
+BUCKET=jobs TOKEN_UNTIL=0 API=$STORAGE_EMULATOR_HOST ID=17 PREFIX=
+NODES=2 ROUND=4 ATTEMPT=3 STEP=5 CHECKPOINT='a, b&c=d"é"' METRICS=([loss]='"nan"')
+look_at_progress() { PROGRESS_AT=2026-01-02T03:04:05Z; }
+may_write() { return 0; }
+for TRANSPORT in curl gcloud gsutil; do
+  JOB=$TRANSPORT NODE=$TRANSPORT
+  beat 7 1; echo "written $?"
+  describe "heartbeats/$NODE" "$STATE/peer-1"; echo "described $?"
+  run_of 1; echo "read $? $LEAD $EXIT $BY_OTHERS"
+  JOB=other run_of 1; echo "of another job $?"
+  ATTEMPT=2 run_of 1; echo "of another attempt $?"
+done
+echo over
+"""
+BEATEN = """written 0
+described 0
+read 0 4 7 1
+of another job 1
+of another attempt 1
+"""
+
+
+def test_all_three_write_a_heartbeat_that_a_peer_and_we_understand(lab):
+    """An empty object; what it tells is read from its metadata, by another node and by Spotwarden."""
+    vm = lab.boot("beats", spotwarden_job="beats", startup_script=functions() + BEATS)
+    vm.until_said("over\n")
+    assert vm.said == BEATEN * 3 + "over\n"
+    for way in ("curl", "gcloud", "gsutil"):
+        assert lab.read(f"heartbeats/{way}") == ""
+        beat = beat_beside(lab.metadata(f"heartbeats/{way}"))
+        assert (beat.job, beat.attempt, beat.instance_id, beat.step) == (way, 3, "17", 5)
+        assert (beat.status, beat.checkpoint, beat.metrics) == ("7", 'a, b&c=d"é"', {"loss": "nan"})
     vm.delete()

@@ -77,6 +77,9 @@ def test_one_changed_character_never_reads_as_the_same_thing(thing: ObjectName, 
     [
         ("preempted-jobs/../test-vm", "'../test-vm' is not an RFC 1035 label"),
         ("preempted-jobs/", "'' is not an RFC 1035 label"),
+        ("heartbeats/Test", "'Test' is not an RFC 1035 label"),
+        ("heartbeats/metadata/status-code", "is not an RFC 1035 label"),
+        ("heartbeats/metadata/create-instance.sh", "is not an RFC 1035 label"),
         ("preempted-jobs/Test", "'Test' is not an RFC 1035 label"),
         ("preempted-jobs/my-code.tar", "is not an RFC 1035 label"),
         ("preempted-jobs/metadata/status-code", "is not an RFC 1035 label"),
@@ -101,7 +104,13 @@ def test_a_refusal_says_what_is_wrong(name: str, word: str):
 
 
 @pytest.mark.parametrize(
-    "thing", [layout.Code(job="Bad_Name"), layout.Code(job="spotwarden"), layout.Output(job="a", path="../b")]
+    "thing",
+    [
+        layout.Code(job="Bad_Name"),
+        layout.Code(job="spotwarden"),
+        layout.Code(job="heartbeats"),
+        layout.Output(job="a", path="../b"),
+    ],
 )
 def test_a_bad_part_is_refused_when_a_name_is_built(thing: ObjectName):
     """Nothing that could not be read back is ever written."""

@@ -7,10 +7,12 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from spotwarden.layout import CaseRecord, Heartbeat, JobFileName, MetricsFile
+from spotwarden.layout import CaseRecord, Heartbeat, InstanceId, JobFileName, Layout, MetricsFile
 from spotwarden.model.case import Case, CaseState
 from spotwarden.model.finding import Subject
 from spotwarden.recovery.job_folder import look_at_job
+from spotwarden.recovery.node_beats import JobBeats
+from tests.fakes.beats import kit_beat
 
 WHOLE = b"""
 owner = "ann"
@@ -106,10 +108,14 @@ def test_the_node_that_measures_tells_how_far_a_job_has_come(world):
     assert progress(world).share is None
 
 
-def test_what_stands_beside_a_heartbeat_is_taken_without_a_read(world):
-    """It is what the listing has of it."""
-    world.cloud.store.put("test-vm/metadata/heartbeat/test-vm", b"", {"beat": '{"step": 25, "steps": 100}'})
-    assert progress(world).share == 0.25
+def test_what_the_job_kit_says_tells_how_far_a_job_has_come(world):
+    """Of the nodes that have registered their VMs; what says that it is another job's is not the job's."""
+    store = world.cloud.store
+    world.store(InstanceId(job="test-vm", node="vm-1"), b"11")
+    for node, job, step in (("vm-1", "test-vm", 25), ("vm-2", "other", 75)):
+        kit_beat(store, node, job=job, step=step, steps=100)
+    facts = look_at_job(store, Layout(), "test-vm", beats=JobBeats(store, Layout()))
+    assert facts.progress.share == 0.25
 
 
 def test_that_a_heartbeat_came_is_no_progress(world):

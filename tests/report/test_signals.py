@@ -4,6 +4,7 @@ import msgspec
 import pytest
 
 from spotwarden.layout import Heartbeat, StatusCode
+from tests.fakes.beats import kit_beat
 from tests.report.report_world import HOUR, MINUTE, ReportWorld
 
 
@@ -67,10 +68,9 @@ def test_a_late_status_is_of_its_own_attempt(world, said, ends):
     assert (world.json("/jobs/train.json")["job"]["status"] == "ended") is ends
 
 
-def test_what_stands_beside_a_heartbeat_is_shown_without_a_read(world):
-    """The listing has it."""
-    said = msgspec.json.encode({"at": world.now, "instance_id": "22", "attempt": 2, "step": 12}).decode()
-    world.cloud.store.put("train/metadata/heartbeat/train", b"", {"beat": said})
+def test_what_the_job_kit_says_is_shown_without_a_read(world):
+    """One list has it."""
+    kit_beat(world.cloud.store, "train", job="train", at=world.now, instance_id="22", attempt=2, step=12)
     assert signals(world)[2, "train", "progress", "step"]["value"] == "12"
 
 

@@ -370,7 +370,7 @@ told() {
 
 content_type() {
   case $1 in
-    *.json | *.jsonl | */heartbeat/* | preempted-jobs/*) REPLY=application/json ;;
+    *.json | *.jsonl | preempted-jobs/*) REPLY=application/json ;;
     *.log | *.txt | *status-code | *-instance-id) REPLY='text/plain; charset=utf-8' ;;
     *) REPLY=application/octet-stream ;;
   esac
@@ -1034,7 +1034,8 @@ inside() {
 METRICS_AT_MOST=1000000
 LOG_AT_MOST=8000000
 TAIL_BYTES=65536
-BESIDE_AT_MOST=6000
+# Bytes of all metrics in a heartbeat: Cloud Storage takes 8 KiB of custom metadata, and a checkpoint may have four.
+BEAT_METRICS_AT_MOST=3000
 
 declare -A METRICS=()
 STEP="" STEPS="" CHECKPOINT="" PROGRESS_AT=""
@@ -1205,29 +1206,60 @@ told_now() {
   printf -v REPLY '{"at":"%(%Y-%m-%dT%H:%M:%SZ)T","instance_id":"%s","attempt":%s%s' -1 "$ID" "$ATTEMPT" "$run"
 }
 
-# Write a heartbeat, with more members of JSON where something has happened (`beat JSON`).
+# beat [STATUS [STOPPED]]: write a heartbeat, an empty object with all that it tells in its custom metadata, so that who
+# lists a thousand of them reads none. STATUS is "running", the status with which the program has ended, or "stopped";
+# STOPPED says of one that has ended that it was told to.
 beat() {
-  local told=${1:-} head line gap=""
+  local told=("status=${1:-running}" ${2:+"stopped=1"}) moment
   look_at_progress
   may_write || return
-  told_now
-  head=$REPLY
-  figures
-  [ ! -s "$STATE/gap" ] || gap=",\"longest_gap\":$(<"$STATE/gap")"
-  printf '%s,"progress_at":"%s"%s%s%s}\n' "$head" "$PROGRESS_AT" "$gap" "$REPLY" "$told" >"$STATE/beat"
-  line=$(<"$STATE/beat")
-  if fits_beside "$line"; then
-    put "$STATE/beat" "$HERE/metadata/heartbeat/$NODE" "" 30 "beat=$line"
-  else
-    put "$STATE/beat" "$HERE/metadata/heartbeat/$NODE" "" 30
+  printf -v moment '%(%Y-%m-%dT%H:%M:%SZ)T' -1
+  told+=("job=$JOB" "attempt=$ATTEMPT" "instance_id=$ID" "at=$moment" "progress_at=$PROGRESS_AT")
+  [ "$NODES" = 1 ] || told+=("round=$ROUND")
+  [ -z "$STEP" ] || told+=("step=$STEP")
+  [ -z "$STEPS" ] || told+=("steps=$STEPS")
+  [ ! -s "$STATE/gap" ] || told+=("longest_gap=$(<"$STATE/gap")")
+  if [ -n "$CHECKPOINT" ]; then
+    # Bytes that are no UTF-8 would have the whole refused.
+    object_path "${CHECKPOINT//[[:cntrl:]]/ }"
+    told+=("checkpoint=$REPLY")
   fi
+  metrics_of_beat
+  [ -z "$REPLY" ] || told+=("metrics={$REPLY}")
+  if [ "$TRANSPORT" = gsutil ]; then
+    in_one_value "${told[@]}"
+    told=("beat=$REPLY")
+  fi
+  : >"$STATE/beat"
+  put "$STATE/beat" "${PREFIX}heartbeats/$NODE" "" 30 "${told[@]}"
 }
 
-# Whether a heartbeat can be custom metadata of its object as well, for those who list it and need not read it then: Cloud
-# Storage takes 8 KiB of them, and of what is beyond ASCII nobody knows whether it is UTF-8.
-fits_beside() {
-  local LC_ALL=C
-  [ "${#1}" -le "$BESIDE_AT_MOST" ] && [[ $1 != *[!\ -~]* ]]
+# All of that in one value without commas, for gsutil: where it hands its work to gcloud a comma ends a value, and of several
+# values only the last counts.
+in_one_value() {
+  local pair made=""
+  for pair in "$@"; do
+    encoded "${pair#*=}"
+    made+="&${pair%%=*}=$REPLY"
+  done
+  REPLY=${made#&}
+}
+
+# The metrics that a heartbeat has room for; what is no number first, for a training may have to end because of it.
+metrics_of_beat() {
+  local name made="" order=()
+  for name in "${!METRICS[@]}"; do
+    if [[ ${METRICS[$name]} == \"* ]]; then
+      order=("$name" ${order[@]+"${order[@]}"})
+    else
+      order+=("$name")
+    fi
+  done
+  for name in ${order[@]+"${order[@]}"}; do
+    [ $((${#made} + ${#name} + ${#METRICS[$name]} + 4)) -gt "$BEAT_METRICS_AT_MOST" ] ||
+      made+=",\"$name\":${METRICS[$name]}"
+  done
+  REPLY=${made#,}
 }
 
 # A line of the metrics file where there are new figures; every second line goes when it is full.
@@ -1248,10 +1280,11 @@ keep_figures() {
 
 put_figures() { put "$CURVE" "$HERE/metadata/metrics/$NODE/$ATTEMPT.jsonl" "" 60; }
 
-# The last that is told of a program that has ended: how, its figures, its log. Each is sent twice where it must be: an
-# object takes one write a second, and there is no next look.
+# The last that is told of a program that has ended: how, its figures, its log. Each is sent again where it must be: an
+# object takes one write a second, and there is no next look. The heartbeat goes on being sent for some seconds, for what
+# it says has to be the last word.
 tell_end() {
-  beat "$1" || { sleep 2 && beat "$1"; }
+  patiently 10 beat "$@"
   keep_figures || { sleep 2 && put_figures; }
   upload_log
   log_is_sent || { sleep 2 && upload_log; }
@@ -1345,7 +1378,7 @@ look_at_peers() {
   done
   for ((place = RANK == 0; place <= last; place++)); do
     peer "$place"
-    get "$HERE/metadata/heartbeat/$REPLY" "$STATE/peer-$place" 20 || continue
+    describe "${PREFIX}heartbeats/$REPLY" "$STATE/peer-$place" 20 || continue
     run_of "$place" || continue
     if [ "$LEAD" != "$ROUND" ]; then
       [ "$RANK" = 0 ] || [ "$LEAD" -lt "$ROUND" ] || PEERS=ahead
@@ -1364,15 +1397,22 @@ of_this_attempt() {
 }
 
 # What a node's newest heartbeat says of this attempt: its run in LEAD, how its program ended in EXIT (""), and whether it
-# was told to end in BY_OTHERS.
+# was told to end in BY_OTHERS. A VM of the same name elsewhere may be another job's.
 run_of() {
-  local line
-  line=$(cat "$STATE/peer-$1" 2>/dev/null)
+  local LINE
+  LINE=$(cat "$STATE/peer-$1" 2>/dev/null)
   LEAD="" EXIT="" BY_OTHERS=""
-  [[ $line =~ \"attempt\":$ATTEMPT,\"round\":([0-9]{1,9})[,\}] ]] || return 1
-  LEAD=${BASH_REMATCH[1]}
-  [[ $line =~ \"exit\":([0-9]+)(,\"stopped\":true)?\} ]] || return 0
-  EXIT=${BASH_REMATCH[1]} BY_OTHERS=${BASH_REMATCH[2]}
+  member job && [ "$REPLY" = "$JOB" ] && member attempt && [ "$REPLY" = "$ATTEMPT" ] || return 1
+  member round && [[ $REPLY =~ ^[0-9]{1,9}$ ]] || return 1
+  LEAD=$REPLY
+  member status && [[ $REPLY =~ ^[0-9]{1,3}$ ]] || return 0
+  EXIT=$REPLY
+  ! member stopped || BY_OTHERS=1
+}
+
+# What LINE, a heartbeat as `describe` shows it, says under this name; fails where it does not.
+member() {
+  [[ $LINE =~ \"$1\":\ *\"([^\"]*)\" || $LINE =~ [[:space:]\&]$1=([^\&[:space:]]*) ]] && REPLY=${BASH_REMATCH[1]}
 }
 
 # All nodes of an attempt run the program as often as the first one does; after a reboot it begins a new run.
@@ -1382,7 +1422,7 @@ find_run() {
   [ "$NODES" -gt 1 ] || return 0
   peer 0
   first=$REPLY
-  get "$HERE/metadata/heartbeat/$first" "$STATE/peer-0" 20
+  describe "${PREFIX}heartbeats/$first" "$STATE/peer-0" 20
   case $? in
     0) ;;
     1) return 0 ;;
@@ -1844,7 +1884,7 @@ hand_over() {
     if [ "$TAKEN" = preempted ] && [ -n "$early" ] && [ ! -e "$STATE/shutdown" ]; then
       patiently 20 write_marker early && say "the early marker is written"
     fi
-    [ "$SECONDS" -ge "$end" ] || tell_end ',"stopped":true'
+    [ "$SECONDS" -ge "$end" ] || tell_end stopped
   fi
   : >"$STATE/done"
 }
@@ -1857,7 +1897,7 @@ finish() {
   say "the program ended with status $status"
   save_output || answer=$?
   [ "$answer" = 1 ] && return
-  tell_end ",\"exit\":$status"
+  tell_end "$status"
   write_status "$status" && leave
 }
 
@@ -1934,7 +1974,7 @@ finish_gang() {
   save_output || answer=$?
   [ "$answer" = 1 ] && return 1
   [ "$answer" = 0 ] || [ "$own" != 0 ] || own=74
-  tell_end ",\"exit\":$own${STOPPED:+,\"stopped\":true}"
+  tell_end "$own" "$STOPPED"
   if [ "$RANK" = 0 ]; then
     judge_gang "$own"
   else

@@ -1,6 +1,6 @@
 """A bucket whose small objects are read once: what one generation of an object says never changes."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
 from spotwarden.engine.cache import GenerationCache
@@ -48,6 +48,14 @@ class KeptObjects:
     def entries(self, prefix: str, *, glob: str = "", limit: int | None = None) -> list[Entry]:
         """As `Store.entries`."""
         return self._store.entries(prefix, glob=glob, limit=limit)
+
+    def each_entry(self, prefix: str) -> Iterator[Entry]:
+        """As `Store.each_entry`."""
+        return self._store.each_entry(prefix)
+
+    def entry(self, name: str) -> Entry | None:
+        """As `Store.entry`."""
+        return self._store.entry(name)
 
     def folders(self, prefix: str) -> list[str]:
         """As `Store.folders`."""

@@ -1,6 +1,6 @@
 """The bucket behind `Store`: what is tried again, and how our own doing is told from another's."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 from typing import Any
 from uuid import uuid4
@@ -48,6 +48,17 @@ class CloudStorage:
                 prefix=prefix, match_glob=glob or None, max_results=limit, fields=_ENTRY
             )
             return [_entry(row, described=index < DESCRIBED_AT_MOST) for index, row in enumerate(rows)]
+
+    def each_entry(self, prefix: str) -> Iterator[Entry]:
+        """As `Store.each_entry`."""
+        with unanswered():
+            for row in self._objects.rows(prefix=prefix, fields=_ENTRY):
+                yield _entry(row, described=True)
+
+    def entry(self, name: str) -> Entry | None:
+        """As `Store.entry`."""
+        blob = self._retry_policy.insist(lambda: self._objects.find(name))
+        return None if blob is None else _entry(blob, described=True)
 
     def folders(self, prefix: str) -> list[str]:
         """As `Store.folders`, in the order of names."""

@@ -22,6 +22,7 @@ from spotwarden.layout.object_names import (
     LogFile,
     MarkerName,
     MetricsFile,
+    NodeHeartbeat,
     ObjectName,
     OpenJob,
     OutboxEntry,
@@ -42,9 +43,10 @@ from spotwarden.layout.object_names import (
     UsedOffer,
 )
 from spotwarden.layout.owner import job_of
-from spotwarden.layout.table import MARKERS, MAX_NAME_BYTES, OURS, RESERVED_JOBS
+from spotwarden.layout.table import HEARTBEATS, MARKERS, MAX_NAME_BYTES, OURS, RESERVED_JOBS
 
 __all__ = [
+    "HEARTBEATS",
     "MARKERS",
     "MAX_NAME_BYTES",
     "OURS",
@@ -65,6 +67,7 @@ __all__ = [
     "LogFile",
     "MarkerName",
     "MetricsFile",
+    "NodeHeartbeat",
     "NotInLayoutError",
     "ObjectName",
     "OpenJob",

@@ -9,7 +9,16 @@ from urllib.parse import quote, unquote_to_bytes
 import msgspec
 
 from spotwarden.layout.object_names import Code, InstanceId, ObjectName
-from spotwarden.layout.table import FIELDS, MARKERS, MAX_NAME_BYTES, OURS, READERS, RESERVED_JOBS, TEMPLATES
+from spotwarden.layout.table import (
+    FIELDS,
+    HEARTBEATS,
+    MARKERS,
+    MAX_NAME_BYTES,
+    OURS,
+    READERS,
+    RESERVED_JOBS,
+    TEMPLATES,
+)
 
 
 class NotInLayoutError(ValueError):
@@ -93,6 +102,10 @@ class Layout(msgspec.Struct, frozen=True, kw_only=True):
     def markers(self) -> str:
         """The prefix of all markers."""
         return f"{self.prefix}{MARKERS}/"
+
+    def heartbeats(self) -> str:
+        """The prefix of the heartbeats of all nodes."""
+        return f"{self.prefix}{HEARTBEATS}/"
 
     def folder(self, job: str) -> str:
         """The prefix of all objects of a job."""
@@ -216,7 +229,7 @@ def _read(kind: type[ObjectName], name: str, parts: Mapping[str, str]) -> Object
 def _why(rest: str) -> str:
     """The reason a person needs, for a name that matches no row of the table."""
     top, slash, inner = rest.partition("/")
-    if top == MARKERS:
+    if top in {MARKERS, HEARTBEATS}:
         return _problem("node", inner) or "no object of the layout has this name"
     if top == OURS:
         return f"nothing of ours has this name below {OURS}/"

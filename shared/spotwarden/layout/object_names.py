@@ -68,9 +68,15 @@ class JobFileName(ObjectName, frozen=True, kw_only=True, tag=True):
 
 
 class Heartbeat(ObjectName, frozen=True, kw_only=True, tag=True):
-    """Touched by a node while it trains."""
+    """Written by a training loop itself, in whatever words; the job kit writes a `NodeHeartbeat`."""
 
     job: str
+    node: str
+
+
+class NodeHeartbeat(ObjectName, frozen=True, kw_only=True, tag=True):
+    """That a node is alive: an empty object, whose custom metadata say of which job, and how far it is."""
+
     node: str
 
 

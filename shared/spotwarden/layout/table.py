@@ -19,6 +19,7 @@ from spotwarden.layout.object_names import (
     LogFile,
     MarkerName,
     MetricsFile,
+    NodeHeartbeat,
     ObjectName,
     OpenJob,
     OutboxEntry,
@@ -40,8 +41,9 @@ from spotwarden.layout.object_names import (
 )
 
 MARKERS = "preempted-jobs"
+HEARTBEATS = "heartbeats"
 OURS = "spotwarden"
-RESERVED_JOBS = frozenset({MARKERS, OURS})
+RESERVED_JOBS = frozenset({MARKERS, HEARTBEATS, OURS})
 MAX_NAME_BYTES = 1024
 """Cloud Storage's limit for an object name (Google: "About Cloud Storage objects")."""
 
@@ -67,6 +69,7 @@ TEMPLATES: Mapping[type[ObjectName], str] = {
     AttemptRecord: "{job}/metadata/attempts/{attempt}.json",
     LaunchedRecord: "{job}/metadata/launched/{attempt}.json",
     MarkerName: MARKERS + "/{node}",
+    NodeHeartbeat: HEARTBEATS + "/{node}",
     OpenJob: OURS + "/open/{job}.json",
     SweepTurn: OURS + "/turns/{function}.json",
     CaseRecord: OURS + "/cases/{rule}/{key}.json",

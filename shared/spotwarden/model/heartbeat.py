@@ -1,10 +1,11 @@
 """What a heartbeat says: how far a node's training is, and what it measures.
 
-The job kit writes it as JSON to `<job>/metadata/heartbeat/<node>` at a fixed period, whether the program gets
-on or not: that it came says that the VM is alive, `progress_at` when the program last moved. New figures are
-a line of `<job>/metadata/metrics/<node>/<attempt>.jsonl`. JSON has no *not a number*, no infinity: such
-values are the texts "nan", "inf" and "-inf". A job may write its own; every part may be missing, and so may
-all of them. `spotwarden.recovery.heartbeats` reads them.
+The job kit writes it as the custom metadata of `heartbeats/<node>` at a fixed period, whether the program
+gets on or not: that it came says that the VM is alive, `progress_at` when the program last moved. New figures
+are a line of `<job>/metadata/metrics/<node>/<attempt>.jsonl`. JSON has no *not a number*, no infinity: such
+values are the texts "nan", "inf" and "-inf". A job may write its own, as JSON into
+`<job>/metadata/heartbeat/<node>`; every part may be missing, and so may all of them.
+`spotwarden.recovery.heartbeats` reads them.
 """
 
 import math
@@ -26,7 +27,8 @@ class Beat(msgspec.Struct, frozen=True, kw_only=True):
     of the VM `instance_id`; a job that writes its own heartbeats may leave them out. `step` of `steps` is how
     far the training is, over all attempts; `checkpoint` is the newest one, as the program calls it. `metrics`
     are what it measures. `longest_gap` is the longest time in seconds that its program has been without
-    progress before it went on, in this attempt.
+    progress before it went on, in this attempt. The job kit also says `job`, whose it is, and `status`:
+    "running", "stopped", or the status with which the program has ended.
     """
 
     at: Moment | None = None
@@ -37,6 +39,8 @@ class Beat(msgspec.Struct, frozen=True, kw_only=True):
     steps: float | None = None
     checkpoint: str = ""
     longest_gap: float | None = None
+    job: str = ""
+    status: str = ""
     metrics: Mapping[str, Measured] = {}
 
     @property

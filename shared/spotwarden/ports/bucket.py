@@ -1,6 +1,6 @@
 """The bucket: small objects under their generations, and a developer's files of any size."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import BinaryIO, Protocol
@@ -46,6 +46,15 @@ class Store(Protocol):
 
     def entries(self, prefix: str, *, glob: str = "", limit: int | None = None) -> list[Entry]:
         """All objects whose name begins with `prefix`, or match the glob, in the order of names."""
+
+    def each_entry(self, prefix: str) -> Iterator[Entry]:
+        """The same as `entries`, row by row and every one with its metadata, however many there are.
+
+        Who takes in a hundred thousand keeps little of each. Raises as a row is asked for.
+        """
+
+    def entry(self, name: str) -> Entry | None:
+        """The row of this object; None where there is none. A read (class B), and no list."""
 
     def folders(self, prefix: str) -> list[str]:
         """The names of the folders directly below `prefix`, without it and without the slash."""

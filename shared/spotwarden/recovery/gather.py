@@ -32,6 +32,7 @@ from spotwarden.recovery.crowds import LISTED, told_apart
 from spotwarden.recovery.job_folder import look_into
 from spotwarden.recovery.job_look import Looking, RestOfMarkers
 from spotwarden.recovery.markers import job_names, read_markers
+from spotwarden.recovery.node_beats import LazyBeats
 from spotwarden.recovery.nodes import LOG_MARGIN, ShownInstances
 from spotwarden.recovery.open_jobs import is_whole, list_open, log_from, read_entries, read_watches
 from spotwarden.recovery.sharing import SharedJobs, Sharing, none_shared
@@ -218,7 +219,15 @@ def _everything(
     # Looking at a job whose entry is broken fails, and so tells of it, without stopping the others.
     jobs = [*dict.fromkeys([*crowd.by_job, *due, *broken, *sighted])]
     _say_what_was_seen(cloud, layout, tick, written, vms=len(instances.items), jobs=len(jobs))
-    look = Looking(cloud.store, layout, shown=shown, swept=swept, workers=width.workers, watched=watches)
+    look = Looking(
+        cloud.store,
+        layout,
+        shown=shown,
+        swept=swept,
+        workers=width.workers,
+        watched=watches,
+        beats=LazyBeats(cloud.store, layout),
+    )
     looks = {job: partial(look.at, job, crowd.by_job.get(job, ())) for job in jobs}
     sharing = Sharing(taken.turn, tick, shown, watches)
     ended = msgspec.structs.replace(taken, turn=none_shared(taken.turn))

@@ -5,14 +5,15 @@ import math
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import Any
+from urllib.parse import parse_qsl
 
 import msgspec
 
 from spotwarden import typed
 from spotwarden.model.heartbeat import Beat, Measured
 
-BESIDE = "beat"
-"""The key of custom metadata under which the job kit puts the whole heartbeat, where it is not too long."""
+IN_ONE = "beat"
+"""The key of custom metadata with a whole heartbeat as a query string: a VM may be able to write but one."""
 METRICS_AT_MOST = 200
 """Names in one heartbeat; a program that counts its steps in names would fill the bucket otherwise."""
 UNREAL: Mapping[str, Measured] = {
@@ -41,13 +42,7 @@ def beat_in(data: bytes) -> Beat:
     # As the kit writes it, it is read in one go; part by part that takes twenty times as long.
     if (beat := _whole(data)) is not None:
         return beat
-    try:
-        # Python's own reader takes NaN and Infinity, which is what Python's own writer makes of them.
-        said = json.loads(data)
-    except (ValueError, RecursionError):
-        return NOTHING
-    if not isinstance(said, Mapping):
-        return NOTHING
+    said = _object(data)
     kept = {name: part for name in _TYPES if (part := _part(name, said)) is not None}
     metrics = said.get("metrics")
     return Beat(**kept, metrics=dict(_measured(metrics)) if isinstance(metrics, Mapping) else {})
@@ -63,12 +58,26 @@ def _whole(data: bytes) -> Beat | None:
 
 
 def beat_beside(metadata: Mapping[str, str]) -> Beat | None:
-    """The same from the custom metadata of a heartbeat, where its writer has put it there too; else None.
+    """What the custom metadata of a heartbeat say; None where they name no job, and so are no heartbeat's."""
+    said = dict(parse_qsl(metadata[IN_ONE])) if IN_ONE in metadata else metadata
+    if not said.get("job"):
+        return None
+    kept = {
+        name: part
+        for name in said
+        if name in _TYPES and (part := _part(name, said, strict=False)) is not None
+    }
+    return Beat(**kept, metrics=dict(_measured(_object(said.get("metrics", "")))))
 
-    A listing has it: then the object need not be read.
-    """
-    text = metadata.get(BESIDE)
-    return beat_in(text.encode(errors="replace")) if text is not None else None
+
+def _object(text: str | bytes) -> Mapping[str, Any]:
+    """The object that a text of JSON is; an empty one where it is none."""
+    try:
+        # Python's own reader takes NaN and Infinity, which is what Python's own writer makes of them.
+        said = json.loads(text) if text else {}
+    except (ValueError, RecursionError):
+        return {}
+    return said if isinstance(said, Mapping) else {}
 
 
 def progress_in(beat: Beat, came: datetime) -> datetime:
@@ -90,9 +99,9 @@ def beats_in(lines: bytes) -> Iterator[Beat]:
             yield beat
 
 
-def _part(name: str, said: Mapping[str, Any]) -> Any:  # noqa: ANN401 — the type is the field's
+def _part(name: str, said: Mapping[str, Any], *, strict: bool = True) -> Any:  # noqa: ANN401 — the type is the field's
     try:
-        value = typed.convert(said.get(name), _TYPES[name])
+        value = typed.convert(said.get(name), _TYPES[name], strict=strict)
     except (msgspec.ValidationError, OverflowError):
         return None
     return value if not isinstance(value, float) or math.isfinite(value) else None

@@ -37,7 +37,8 @@ from spotwarden.model.launch import StoredScript
 from spotwarden.model.watch import Watch, Watched
 from spotwarden.ports import BrokenError, Entry, Store, Stored
 from spotwarden.recovery.chain import newest
-from spotwarden.recovery.heartbeats import beat_beside, beat_in, progress_in
+from spotwarden.recovery.heartbeats import beat_in, progress_in
+from spotwarden.recovery.node_beats import BeatSource, NodeBeat
 from spotwarden.recovery.status_code import is_late
 
 typed.prepare(Watch, Attempt, JobFile, Case)
@@ -55,9 +56,13 @@ Read = TypeVar("Read")
 
 
 class JobFolder(NamedTuple):
-    """What stands in a job's metadata, by kind; the content is read where it is needed."""
+    """What stands in a job's metadata, by kind; the content is read where it is needed.
+
+    `beats` are what heartbeats say that need no reading: those of the job kit.
+    """
 
     things: Mapping[ObjectName, Entry]
+    beats: Mapping[ObjectName, Beat] = {}
 
     def of(self, kind: type[ObjectName]) -> list[ObjectName]:
         """All objects of a kind."""
@@ -69,6 +74,27 @@ class JobFolder(NamedTuple):
         """One of the objects, in one call while it is as it was listed."""
         return store.read(layout.build(object_name), at_most=at_most, listed=self.things.get(object_name))
 
+    def with_beats(self, heard: Mapping[Heartbeat, NodeBeat]) -> "JobFolder":
+        """The same with these heartbeats; where a node has one of its own as well, the newer one counts.
+
+        They are no job's that has nothing else: any VM may write one that names it.
+        """
+        if not self.things:
+            return self
+        newer = {
+            object_name: found
+            for object_name, found in heard.items()
+            if (own := self.things.get(object_name)) is None or own.updated <= found.entry.updated
+        }
+        return JobFolder(
+            things={**self.things, **{object_name: found.entry for object_name, found in newer.items()}},
+            beats={object_name: found.beat for object_name, found in newer.items()},
+        )
+
+    def nodes(self) -> set[str]:
+        """The nodes that have registered their VMs here."""
+        return {object_name.node for object_name in self.things if isinstance(object_name, InstanceId)}
+
 
 def look_into(store: Store, layout: Layout, job: str) -> JobFolder:
     """List a job's metadata once; what has no name of the layout is left alone."""
@@ -79,6 +105,12 @@ def look_into(store: Store, layout: Layout, job: str) -> JobFolder:
         except NotInLayoutError:
             continue
     return JobFolder(found)
+
+
+def look_with(store: Store, layout: Layout, beats: BeatSource, job: str) -> JobFolder:
+    """The same with the heartbeats of the job kit."""
+    folder = look_into(store, layout, job)
+    return folder.with_beats(beats.of(job, folder.nodes()))
 
 
 def once(
@@ -106,17 +138,21 @@ def look_at_job(
     *,
     script: bool = True,
     watched: Watched | None = None,
+    beats: BeatSource | None = None,
 ) -> JobFacts:
     """Read a job's own objects: its watch, its ledger, its script, and its end.
 
     Who has the script at hand need not read it again, with each file that it names; nor who has its entry
-    among the open jobs, from before. Whether it has ended is what one listing says of all of them: instances
-    were listed before, so a job that ended by itself is not taken for one that was lost.
+    among the open jobs, from before. The job kit's heartbeats are in `beats`; without them nobody
+    knows how far a job with the kit is. Whether it has ended is what one listing says of all of them:
+    instances were listed before, so a job that ended by itself is not taken for one that was lost.
     """
     # The list of open jobs first: an entry that is written anew with a claim that we do not see is not taken
     # off by us, for it is not the one that we have read.
     watched = watched or read_watch(store, layout, job)
     folder = folder or look_into(store, layout, job)
+    if beats is not None:
+        folder = folder.with_beats(beats.of(job, folder.nodes()))
     ledger = read_ledger(store, layout, folder)
     number = ledger[-1].attempt.number if ledger else 0
     registered = _registrations(store, layout, folder)
@@ -284,7 +320,7 @@ def _progress(store: Store, layout: Layout, folder: JobFolder) -> SavedProgress:
     if object_name is None:
         return SavedProgress()
     came = folder.things[object_name].updated
-    if (listed := beat_beside(folder.things[object_name].metadata)) is not None:
+    if (listed := folder.beats.get(object_name)) is not None:
         return SavedProgress(at=progress_in(listed, came), checkpoint=listed.checkpoint, share=listed.share)
     try:
         stored = folder.read(store, layout, object_name, at_most=OBJECT_AT_MOST)

@@ -15,6 +15,7 @@ from spotwarden.ports import Entry, Store
 from spotwarden.recovery.crowds import LOOKED_UP, UNKNOWN, likeliest
 from spotwarden.recovery.job_folder import look_at_job
 from spotwarden.recovery.markers import look_up, read_marker, read_markers
+from spotwarden.recovery.node_beats import BeatSource, JobBeats
 from spotwarden.recovery.nodes import ShownInstances, with_nodes
 
 
@@ -43,10 +44,12 @@ class Looking:
         swept: datetime | None = None,
         workers: int = 1,
         watched: Iterable[Watched] = (),
+        beats: BeatSource | None = None,
     ) -> None:
         self._store, self._layout = store, layout
         self._shown, self._swept, self._workers = shown, swept, workers
         self._watched = {entry.watch.job: entry for entry in watched}
+        self._beats = beats or JobBeats(store, layout)
         self._unusable: list[UnusableMarker] = []
         self._of_others: list[Entry] = []
 
@@ -82,6 +85,6 @@ class Looking:
     def look(self, job: str, markers: Sequence[Marker]) -> JobFacts:
         """The job with these markers, and what Compute Engine shows of its nodes."""
         watched = self._watched.get(job)
-        found = look_at_job(self._store, self._layout, job, watched=watched)
+        found = look_at_job(self._store, self._layout, job, watched=watched, beats=self._beats)
         facts = with_nodes(found, markers, self._shown)
         return replace(facts, last_sweep=self._swept)

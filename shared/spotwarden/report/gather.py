@@ -38,8 +38,9 @@ from spotwarden.model.prices import VmKind
 from spotwarden.model.run import RunRequest
 from spotwarden.ports import BrokenError, Entry
 from spotwarden.recovery.chain import told
-from spotwarden.recovery.heartbeats import beat_beside, beat_in, beats_in, progress_in
+from spotwarden.recovery.heartbeats import beat_in, beats_in, progress_in
 from spotwarden.recovery.job_folder import JobFolder, look_into, once, read_job_file, telling
+from spotwarden.recovery.node_beats import BeatSource
 from spotwarden.recovery.status_code import attempt_in, is_late
 from spotwarden.report.figures.beats import line
 from spotwarden.report.model.kept import Gathered, NodeMetrics, Ran, Sources
@@ -77,9 +78,10 @@ class JobReader(msgspec.Struct, kw_only=True):
     problems: list[str] = []
 
     @classmethod
-    def open(cls, shelf: ReportStore, job: str) -> "JobReader":
-        """List what there is."""
-        return cls(shelf=shelf, job=job, folder=look_into(shelf.store, shelf.layout, job))
+    def open(cls, shelf: ReportStore, job: str, beats: BeatSource) -> "JobReader":
+        """List what there is, with the heartbeats of the job kit."""
+        folder = look_into(shelf.store, shelf.layout, job)
+        return cls(shelf=shelf, job=job, folder=folder.with_beats(beats.of(job, folder.nodes())))
 
     def read(
         self, object_name: ObjectName, at_most: int, make: Callable[[str, bytes], Value]
@@ -156,7 +158,7 @@ def _beat(reader: JobReader) -> tuple[Beat | None, datetime | None]:
     if object_name is None:
         return None, None
     came = reader.folder.things[object_name].updated
-    beat = beat_beside(reader.folder.things[object_name].metadata)
+    beat = reader.folder.beats.get(object_name)
     if beat is None:
         beat = reader.read(object_name, TEXT_AT_MOST * 16, lambda _, data: beat_in(data))
     return (_timed(beat, came), progress_in(beat, came)) if beat else (None, came)

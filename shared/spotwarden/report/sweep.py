@@ -24,6 +24,7 @@ from spotwarden.model.case import CaseState, Filed
 from spotwarden.model.policy import RULES, Policy
 from spotwarden.model.standing import Standing
 from spotwarden.ports import ConflictError
+from spotwarden.recovery.node_beats import BeatSource, LazyBeats
 from spotwarden.report.changes import read_states, summaries, token
 from spotwarden.report.figures.cases import pending
 from spotwarden.report.figures.merging import merged
@@ -75,6 +76,7 @@ class ReportRun(msgspec.Struct, frozen=True, kw_only=True):
     folders: frozenset[str]
     states: Mapping[str, str]
     summaries: Mapping[str, int]
+    beats: BeatSource
     anew: bool = False
 
 
@@ -156,6 +158,7 @@ def _work(context: SweepContext, index: ReportIndex | None, seen: OpenSeen) -> R
         states=read_states(shelf, open_now, len(folders), context.settings.workers),
         summaries=summaries(shelf),
         taken=take(shelf, index, rules.now, context.settings.workers),
+        beats=LazyBeats(shelf.store, shelf.layout),
         anew=index is not None and (index.timezone, index.threshold) != by,
     )
 
@@ -237,7 +240,7 @@ def _look(work: ReportRun, job: str) -> JobUpdate:
     past = merged(before.gathered if before else Gathered(), work.taken.news.get(job, JobNews()))
     if not job:
         return _kept(work, Sources(job=""), past, read, hurt=hurt)
-    reader = JobReader.open(work.shelf, job)
+    reader = JobReader.open(work.shelf, job, work.beats)
     links = before.entry.row.links if before and reader.folder.things else JobLinks()
     sources = read_sources(reader, work.seen, msgspec.structs.asdict(links))
     if before is not None and not reader.folder.things and (_written(before) or not sources.has["code"]):

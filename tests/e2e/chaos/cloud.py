@@ -127,6 +127,12 @@ class Cloud:
         answer.raise_for_status()
         return True
 
+    def metadata(self, name: str) -> dict[str, str]:
+        """An object's custom metadata; none where there is no such object."""
+        page = self.get(f"/storage/v1/b/{BUCKET}/o", prefix=name)
+        found = {one["name"]: one for one in page.get("items", ())}.get(name, {})
+        return dict(found.get("metadata", {}))
+
     def objects(self, prefix: str) -> dict[str, int]:
         """The generations of the objects whose name begins so."""
         found: dict[str, int] = {}

@@ -49,6 +49,7 @@ def test_a_job_that_is_open_and_beats_costs_one_listing(world):
         ("leftovers", {}),
         ("entries", "spotwarden/open/"),
         ("entries", "test-vm/metadata/"),
+        ("each_entry", "heartbeats/"),
     ]
 
 

@@ -80,6 +80,7 @@ class Lie(Enum):
     EARLY = "an early marker of another job's node"
     BEAT = "a heartbeat of another job that claims that it has stopped making progress"
     FUTURE = "a heartbeat of another job from the next year"
+    NAMESAKE = "a heartbeat by the name of another job's node, as one of a job of its own"
     JUNK = "heartbeats and metrics of another job that nobody can read"
     UNREAL = "metrics of another job that are not numbers"
     STATUS = "the status code of another job that runs"

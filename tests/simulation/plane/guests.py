@@ -1,11 +1,14 @@
 """What runs inside the VMs of jobs: it registers them, works or does not, says so, and writes the markers."""
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
+from typing import Any
 
 import msgspec
 
 from spotwarden.layout import Heartbeat, InstanceId, Layout, MarkerName, StatusCode
-from spotwarden.model.instance import Status
+from spotwarden.model.instance import Instance, Status
+from tests.fakes.beats import kit_beat
 from tests.fakes.cloud import MemoryCloud
 from tests.fakes.vms import Vm
 from tests.simulation.commands import Word
@@ -26,6 +29,16 @@ LOADS = {
 }
 MOVES = {Mood.WORK, Mood.IDLE}
 BEATS = {Mood.WORK, Mood.IDLE, Mood.HANG, Mood.SPIN}
+
+
+def has_kit(job: PlaneJob) -> bool:
+    """Whether the VMs of a job run the job kit."""
+    return job.name[-1] in "02468"
+
+
+def _whose(seen: Instance) -> dict[str, Any]:
+    """What a heartbeat says of the VM that writes it."""
+    return {"attempt": seen.attempt or 1, "instance_id": seen.id}
 
 
 class Program(msgspec.Struct, kw_only=True):
@@ -136,19 +149,17 @@ class Guests:
             return
         now, seen = self._cloud.clock.now(), program.vm.seen
         program.steps += program.mood in MOVES
-        said = {
-            "at": now,
-            "progress_at": program.moved or now,
-            "attempt": seen.attempt or 1,
-            "instance_id": seen.id,
-            "step": program.steps,
-            "metrics": {"loss": 1.0 / (1 + program.steps)},
-        }
-        name = self._layout.build(Heartbeat(job=program.job.name, node=seen.name))
-        text = msgspec.json.encode(said)
-        # Half of the jobs have a kit that puts it beside the object as well.
-        beside = {"beat": text.decode()} if program.job.name[-1] in "02468" else {}
-        self._cloud.store.put(name, text, beside)
+        figures = {"step": program.steps, "metrics": {"loss": 1.0 / (1 + program.steps)}}
+        moments = {"at": now, "progress_at": program.moved or now}
+        self.tell(program.job, seen.name, {**_whose(seen), **figures, **moments})
+
+    def tell(self, job: PlaneJob, node: str, said: Mapping[str, Any]) -> None:
+        """Write a heartbeat: half of the jobs have the kit, the others write their own."""
+        if has_kit(job):
+            kit_beat(self._cloud.store, node, layout=self._layout, job=job.name, **said)
+        else:
+            name = self._layout.build(Heartbeat(job=job.name, node=node))
+            self._cloud.store.put(name, msgspec.json.encode(said), {})
 
     def end(self, job: PlaneJob) -> None:
         """Write the status code of a job; its programs have ended, and say nothing more."""
@@ -156,6 +167,10 @@ class Guests:
         for program in list(self.programs.values()):
             if program.job is job:
                 self.behave(program.vm, Mood.HANG)
+                if has_kit(job) and not job.mute:
+                    now = self._cloud.clock.now()
+                    said = {**_whose(program.vm.seen), "at": now, "progress_at": now, "status": "0"}
+                    self.tell(job, program.vm.seen.name, said)
                 if program.vm.seen.attempt:
                     told = {"attempt": str(program.vm.seen.attempt), "instance_id": program.vm.seen.id}
         job.finished = True

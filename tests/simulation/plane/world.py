@@ -7,8 +7,17 @@ from datetime import timedelta
 import msgspec
 from msgspec.structs import replace
 
-from spotwarden.layout import CreateScript, Heartbeat, JobFileName, MarkerName, MetricsFile, StatusCode
+from spotwarden.layout import (
+    CreateScript,
+    Heartbeat,
+    JobFileName,
+    MarkerName,
+    MetricsFile,
+    NodeHeartbeat,
+    StatusCode,
+)
 from spotwarden.model.instance import Status
+from tests.fakes.beats import kit_beat
 from tests.fakes.fate import NOBODY
 from tests.fakes.vms import Vm
 from tests.simulation import commands as c
@@ -202,12 +211,29 @@ class PlaneWorld(People):
         if before and self.cloud.store.read(name) is None:
             self.cloud.store.put(name, b"0", {"attempt": str(before), "instance_id": "1"})
 
-    def _lie(self, lie: p.Lie, about: PlaneJob, vm: Vm) -> None:
+    def _lie_of_beats(self, lie: p.Lie, about: PlaneJob, vm: Vm) -> None:
         node, build, now = vm.seen.name, self.layout.build, self.now()
-        marker, beat = build(MarkerName(node=node)), build(Heartbeat(job=about.name, node=node))
+        old = {"at": now, "progress_at": now - timedelta(hours=9), "step": 1, "instance_id": vm.seen.id}
+        match lie:
+            case p.Lie.BEAT:
+                self.guests.tell(about, node, old)
+            case p.Lie.FUTURE:
+                later = now + timedelta(days=365)
+                self.guests.tell(about, node, {**old, "at": later, "progress_at": later})
+            case p.Lie.NAMESAKE:
+                kit_beat(self.cloud.store, node, layout=self.layout, job="another", **old)
+            case p.Lie.JUNK:
+                self.store(build(Heartbeat(job=about.name, node=node)), b"\xff{" * 40)
+                junk = {"job": about.name, "step": "1e999", "attempt": "x", "metrics": "[" * 8_000}
+                self.cloud.store.put(build(NodeHeartbeat(node=node)), b"{", junk)
+                metrics = build(MetricsFile(job=about.name, node=node, attempt=vm.seen.attempt or 1))
+                self.store(metrics, b'{"step": 1e999}\n\xff\n' * 20)
+
+    def _lie(self, lie: p.Lie, about: PlaneJob, vm: Vm) -> None:
+        node, build = vm.seen.name, self.layout.build
+        marker = build(MarkerName(node=node))
         metrics = build(MetricsFile(job=about.name, node=node, attempt=vm.seen.attempt or 1))
         said = {"job": about.name, "node": node, "instance_id": vm.seen.id, "zone": vm.seen.zone}
-        old = {"at": now, "progress_at": now - timedelta(hours=9), "step": 1, "instance_id": vm.seen.id}
         match lie:
             case p.Lie.MARKER:
                 self.store(marker, b"")
@@ -215,14 +241,8 @@ class PlaneWorld(People):
                 self.store(marker, msgspec.json.encode(said))
             case p.Lie.EARLY:
                 self.store(marker, msgspec.json.encode({**said, "early": True}))
-            case p.Lie.BEAT:
-                self.store(beat, msgspec.json.encode(old))
-            case p.Lie.FUTURE:
-                later = now + timedelta(days=365)
-                self.store(beat, msgspec.json.encode({**old, "at": later, "progress_at": later}))
-            case p.Lie.JUNK:
-                self.store(beat, b"\xff{" * 40)
-                self.store(metrics, b'{"step": 1e999}\n\xff\n' * 20)
+            case p.Lie.BEAT | p.Lie.FUTURE | p.Lie.NAMESAKE | p.Lie.JUNK:
+                self._lie_of_beats(lie, about, vm)
             case p.Lie.UNREAL:
                 self.store(metrics, b'{"step": 7, "metrics": {"loss": "nan"}}\n')
             case p.Lie.STATUS:

@@ -92,7 +92,7 @@ told() {
 
 content_type() {
   case $1 in
-    *.json | *.jsonl | */heartbeat/* | preempted-jobs/*) REPLY=application/json ;;
+    *.json | *.jsonl | preempted-jobs/*) REPLY=application/json ;;
     *.log | *.txt | *status-code | *-instance-id) REPLY='text/plain; charset=utf-8' ;;
     *) REPLY=application/octet-stream ;;
   esac

@@ -6,7 +6,7 @@ finish() {
   say "the program ended with status $status"
   save_output || answer=$?
   [ "$answer" = 1 ] && return
-  tell_end ",\"exit\":$status"
+  tell_end "$status"
   write_status "$status" && leave
 }
 
@@ -83,7 +83,7 @@ finish_gang() {
   save_output || answer=$?
   [ "$answer" = 1 ] && return 1
   [ "$answer" = 0 ] || [ "$own" != 0 ] || own=74
-  tell_end ",\"exit\":$own${STOPPED:+,\"stopped\":true}"
+  tell_end "$own" "$STOPPED"
   if [ "$RANK" = 0 ]; then
     judge_gang "$own"
   else

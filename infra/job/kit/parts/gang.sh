@@ -66,7 +66,7 @@ look_at_peers() {
   done
   for ((place = RANK == 0; place <= last; place++)); do
     peer "$place"
-    get "$HERE/metadata/heartbeat/$REPLY" "$STATE/peer-$place" 20 || continue
+    describe "${PREFIX}heartbeats/$REPLY" "$STATE/peer-$place" 20 || continue
     run_of "$place" || continue
     if [ "$LEAD" != "$ROUND" ]; then
       [ "$RANK" = 0 ] || [ "$LEAD" -lt "$ROUND" ] || PEERS=ahead
@@ -85,15 +85,22 @@ of_this_attempt() {
 }
 
 # What a node's newest heartbeat says of this attempt: its run in LEAD, how its program ended in EXIT (""), and whether it
-# was told to end in BY_OTHERS.
+# was told to end in BY_OTHERS. A VM of the same name elsewhere may be another job's.
 run_of() {
-  local line
-  line=$(cat "$STATE/peer-$1" 2>/dev/null)
+  local LINE
+  LINE=$(cat "$STATE/peer-$1" 2>/dev/null)
   LEAD="" EXIT="" BY_OTHERS=""
-  [[ $line =~ \"attempt\":$ATTEMPT,\"round\":([0-9]{1,9})[,\}] ]] || return 1
-  LEAD=${BASH_REMATCH[1]}
-  [[ $line =~ \"exit\":([0-9]+)(,\"stopped\":true)?\} ]] || return 0
-  EXIT=${BASH_REMATCH[1]} BY_OTHERS=${BASH_REMATCH[2]}
+  member job && [ "$REPLY" = "$JOB" ] && member attempt && [ "$REPLY" = "$ATTEMPT" ] || return 1
+  member round && [[ $REPLY =~ ^[0-9]{1,9}$ ]] || return 1
+  LEAD=$REPLY
+  member status && [[ $REPLY =~ ^[0-9]{1,3}$ ]] || return 0
+  EXIT=$REPLY
+  ! member stopped || BY_OTHERS=1
+}
+
+# What LINE, a heartbeat as `describe` shows it, says under this name; fails where it does not.
+member() {
+  [[ $LINE =~ \"$1\":\ *\"([^\"]*)\" || $LINE =~ [[:space:]\&]$1=([^\&[:space:]]*) ]] && REPLY=${BASH_REMATCH[1]}
 }
 
 # All nodes of an attempt run the program as often as the first one does; after a reboot it begins a new run.
@@ -103,7 +110,7 @@ find_run() {
   [ "$NODES" -gt 1 ] || return 0
   peer 0
   first=$REPLY
-  get "$HERE/metadata/heartbeat/$first" "$STATE/peer-0" 20
+  describe "${PREFIX}heartbeats/$first" "$STATE/peer-0" 20
   case $? in
     0) ;;
     1) return 0 ;;

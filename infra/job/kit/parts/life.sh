@@ -155,7 +155,7 @@ hand_over() {
     if [ "$TAKEN" = preempted ] && [ -n "$early" ] && [ ! -e "$STATE/shutdown" ]; then
       patiently 20 write_marker early && say "the early marker is written"
     fi
-    [ "$SECONDS" -ge "$end" ] || tell_end ',"stopped":true'
+    [ "$SECONDS" -ge "$end" ] || tell_end stopped
   fi
   : >"$STATE/done"
 }

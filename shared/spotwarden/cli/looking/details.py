@@ -19,8 +19,9 @@ from spotwarden.model.policy import RULES
 from spotwarden.model.run import RunRequest
 from spotwarden.ports import BrokenError
 from spotwarden.recovery.chain import as_told
-from spotwarden.recovery.heartbeats import beat_beside, beat_in, beats_in, progress_in
+from spotwarden.recovery.heartbeats import beat_in, beats_in, progress_in
 from spotwarden.recovery.job_folder import JobFolder, look_at_job, look_into, telling
+from spotwarden.recovery.node_beats import JobBeats
 from spotwarden.report.figures import beats
 from spotwarden.report.model.experiments import MetricSummary
 from spotwarden.report.model.job import Curve
@@ -65,6 +66,7 @@ def read_details(context: Context, job: str) -> Details:
     if problem := job_problem(job):
         raise click.ClickException(f"{job!r} cannot be a job: {problem}")
     folder = look_into(store, layout, job)
+    folder = folder.with_beats(JobBeats(store, layout).of(job, folder.nodes()))
     facts = as_told(look_at_job(store, layout, job, folder))
     if not (facts.script or facts.ledger or facts.watched or facts.status_code is not None):
         raise click.ClickException(f"there is no job {job!r} in gs://{context.settings.bucket}")
@@ -94,7 +96,7 @@ def _beat(context: Context, folder: JobFolder) -> tuple[datetime | None, Beat | 
     object_name = telling(folder)
     if object_name is None:
         return None, None
-    at, beat = folder.things[object_name].updated, beat_beside(folder.things[object_name].metadata)
+    at, beat = folder.things[object_name].updated, folder.beats.get(object_name)
     if beat is None:
         stored = context.cloud.store.read(context.settings.layout.build(object_name))
         if stored is None:

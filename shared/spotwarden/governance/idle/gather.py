@@ -27,6 +27,7 @@ from spotwarden.model.jobfile import JobFile
 from spotwarden.model.load import Buckets, GpuLoads, VmLoad
 from spotwarden.model.prices import PriceTable
 from spotwarden.ports import Cloud
+from spotwarden.recovery.node_beats import LazyBeats
 from spotwarden.recovery.open_jobs import read_watches
 
 
@@ -114,7 +115,12 @@ def _records(
     context: SweepContext, jobs: Collection[str], broken: Mapping[str, str]
 ) -> Mapping[str, JobRecord]:
     store, layout = context.cloud.store, context.settings.layout
-    done = each(sorted(jobs), lambda job: read_record(store, layout, job, ids=()), context.settings.workers)
+    beats = LazyBeats(store, layout)
+    done = each(
+        sorted(jobs),
+        lambda job: read_record(store, layout, job, ids=(), beats=beats),
+        context.settings.workers,
+    )
     rise("not every job.toml", done.failures)
     unread = {job: JobRecord(job=job, problem=broken[job]) for job in jobs if job in broken}
     return {**{record.job: record for record in done.results}, **unread}

@@ -28,6 +28,7 @@ from spotwarden.layout import RESERVED_JOBS, job_problem
 from spotwarden.model.fleet import Fleet, Leftover
 from spotwarden.model.watch import Watch
 from spotwarden.ports import BrokenError, UnansweredError
+from spotwarden.recovery.node_beats import LazyBeats
 from spotwarden.recovery.nodes import NODE_OF_A_GANG
 from spotwarden.recovery.open_jobs import read_watches
 
@@ -54,7 +55,8 @@ def gather(context: SweepContext, only: Collection[str]) -> ReapFacts:
     opened = read_watches(context.cloud.store, context.settings.layout, context.settings.workers)
     watches = {watched.watch.job: watched.watch for watched in opened.watched}
     claimed = _claimed(context, fleet, watches)
-    jobs = _records(context, _asked(context, fleet, claimed, left or (), watches), watches)
+    beats = LazyBeats(context.cloud.store, context.settings.layout)
+    jobs = _records(context, _asked(context, fleet, claimed, left or (), watches), watches, beats)
     jobs |= _with_what_they_had(context, jobs, left or ())
     broken = {**opened.broken, **claimed.broken}
     jobs |= {job: JobRecord(job=job, problem=str(why)) for job, why in broken.items() if job in jobs}
@@ -77,7 +79,7 @@ def gather(context: SweepContext, only: Collection[str]) -> ReapFacts:
         unlisted=unlisted,
     )
     facts = replace(facts, jobs={**facts.jobs, **_listened(context, facts)})
-    return replace(facts, jobs={**facts.jobs, **_measured(context, facts)})
+    return replace(facts, jobs={**facts.jobs, **_measured(context, facts, beats)})
 
 
 def _leftovers(context: SweepContext) -> tuple[tuple[Leftover, ...] | None, tuple[str, ...]]:
@@ -140,12 +142,15 @@ def _asked(
 
 
 def _records(
-    context: SweepContext, asked: Mapping[str, Collection[str]], watches: Mapping[str, Watch]
+    context: SweepContext,
+    asked: Mapping[str, Collection[str]],
+    watches: Mapping[str, Watch],
+    beats: LazyBeats,
 ) -> dict[str, JobRecord]:
     store, layout = context.cloud.store, context.settings.layout
     done = each(
         asked,
-        lambda job: read_record(store, layout, job, ids=asked[job], watch=watches.get(job)),
+        lambda job: read_record(store, layout, job, ids=asked[job], watch=watches.get(job), beats=beats),
         context.settings.workers,
     )
     rise("records of jobs", done.failures)
@@ -190,7 +195,7 @@ def _listened(context: SweepContext, facts: ReapFacts) -> dict[str, JobRecord]:
     return known | after_end_of(context, known.values(), mine)
 
 
-def _measured(context: SweepContext, facts: ReapFacts) -> dict[str, JobRecord]:
+def _measured(context: SweepContext, facts: ReapFacts, beats: LazyBeats) -> dict[str, JobRecord]:
     """The records of those jobs on whose metrics a limit hangs, with what they measure."""
     mine = facts.machines_of()
     asked = [
@@ -201,7 +206,7 @@ def _measured(context: SweepContext, facts: ReapFacts) -> dict[str, JobRecord]:
     store, layout = context.cloud.store, context.settings.layout
     done = each(
         asked,
-        lambda pair: replace(pair[0], training=read_training(store, layout, pair[0], pair[1])),
+        lambda pair: replace(pair[0], training=read_training(store, layout, pair[0], pair[1], beats)),
         context.settings.workers,
     )
     rise("metrics of jobs", done.failures)

@@ -28,6 +28,7 @@ from spotwarden.layout import SweepTurn
 from spotwarden.model.fleet import Machine
 from spotwarden.model.load import Buckets
 from spotwarden.ports import UnansweredError
+from spotwarden.recovery.node_beats import JobBeats
 
 LOOKBACK = timedelta(days=7)
 """How far back a last log line is looked for."""
@@ -109,7 +110,7 @@ def after_end_of(
 def table_of(context: SweepContext, job: str) -> SignalTable:
     """All signals of one job, from every source, whether it is silent or not."""
     store, layout = context.cloud.store, context.settings.layout
-    record = read_record(store, layout, job, ids=())
+    record = read_record(store, layout, job, ids=(), beats=JobBeats(store, layout))
     record = with_output(context, listen(store, layout, record, lambda _: False))
     ids = set(record.instances.values())
     machines = {machine.id: machine for machine in context.cloud.compute.fleet(ids=ids).items} if ids else {}

@@ -32,9 +32,9 @@ from spotwarden.model.attempt import CLOSED, AttemptState, Removal, Try
 from spotwarden.model.moment import Moment
 from spotwarden.model.watch import Watch
 from spotwarden.ports import Store, UnansweredError
-from spotwarden.recovery.heartbeats import beat_beside
 from spotwarden.recovery.identity import JobIdentity
 from spotwarden.recovery.job_folder import JobFolder, look_into, once, read_job_file
+from spotwarden.recovery.node_beats import BeatSource
 from spotwarden.recovery.status_code import attempt_in, is_late
 
 _CACHE: GenerationCache[object] = GenerationCache()
@@ -70,15 +70,24 @@ typed.prepare(Launched)
 
 
 def read_record(
-    store: Store, layout: Layout, job: str, *, ids: Collection[str], watch: Watch | None = None
+    store: Store,
+    layout: Layout,
+    job: str,
+    *,
+    ids: Collection[str],
+    watch: Watch | None = None,
+    beats: BeatSource | None = None,
 ) -> JobRecord:
     """What is on record of a job that has VMs of these ids; what cannot be read is its `problem`.
 
     Older attempts and registrations are read only where the list of open jobs and the newest attempt do not
-    explain all of the ids.
+    explain all of the ids. `beats` are the heartbeats of the job kit, where they are asked for.
     """
     try:
-        return _read_record(store, layout, job, set(ids), watch)
+        folder = look_into(store, layout, job)
+        if beats is not None:
+            folder = folder.with_beats(beats.of(job, folder.nodes()))
+        return _read_record(store, layout, job, set(ids), watch, folder)
     except NotInLayoutError as problem:
         return JobRecord(job=job, problem=problem.reason)
     except (UnansweredError, ValueError) as problem:
@@ -93,8 +102,9 @@ def read_identity(store: Store, layout: Layout, job: str) -> JobIdentity:
     return JobIdentity(job=job, ids=ids - {""}, attempts={launched.number: launched for launched in found})
 
 
-def _read_record(store: Store, layout: Layout, job: str, ids: set[str], watch: Watch | None) -> JobRecord:
-    folder = look_into(store, layout, job)
+def _read_record(
+    store: Store, layout: Layout, job: str, ids: set[str], watch: Watch | None, folder: JobFolder
+) -> JobRecord:
     _hear(layout, folder)
     if not folder.things and not store.entries(layout.folder(job), limit=1):
         return JobRecord(job=job, exists=False, past=_listed(watch))
@@ -212,12 +222,10 @@ def _registered(store: Store, layout: Layout, folder: JobFolder) -> Iterable[str
 
 
 def _hear(layout: Layout, folder: JobFolder) -> None:
-    """Remember what heartbeats say that have it beside them: nothing of them need be read then."""
-    for object_name in folder.of(Heartbeat):
+    """Remember what the job kit's heartbeats say: nothing of them need be read then."""
+    for object_name, beat in folder.beats.items():
         entry, name = folder.things[object_name], layout.build(object_name)
-        if (heard := heard_of(name)) is not None and heard.came == entry.updated:
-            continue
-        if (beat := beat_beside(entry.metadata)) is not None:
+        if (heard := heard_of(name)) is None or heard.came != entry.updated:
             hear(name, beat, entry.updated)
 
 

@@ -20,8 +20,9 @@ from spotwarden.model.attempt import CLOSED, AttemptState
 from spotwarden.model.governance import Goal
 from spotwarden.model.heartbeat import Beat, number
 from spotwarden.ports import Store, UnansweredError
-from spotwarden.recovery.heartbeats import beat_beside, beat_in, beats_in
+from spotwarden.recovery.heartbeats import beat_in, beats_in
 from spotwarden.recovery.job_folder import OBJECT_AT_MOST, JobFolder, look_into, once
+from spotwarden.recovery.node_beats import BeatSource
 
 """What to read of a job's metrics; None where nothing hangs on them."""
 FILE_AT_MOST = 4 * OBJECT_AT_MOST
@@ -44,10 +45,14 @@ class Stood(msgspec.Struct, frozen=True, kw_only=True):
 typed.prepare(Stood)
 
 
-def read_training(store: Store, layout: Layout, record: JobRecord, aim: Aim) -> Training:
-    """What the job measures; what cannot be read is its `problem`."""
+def read_training(
+    store: Store, layout: Layout, record: JobRecord, aim: Aim, heard: BeatSource | None = None
+) -> Training:
+    """What the job measures; what cannot be read is its `problem`. `heard` are the job kit's heartbeats."""
     try:
         folder = look_into(store, layout, record.job)
+        if heard is not None:
+            folder = folder.with_beats(heard.of(record.job, record.instances))
         beats = dict(_beats(store, layout, folder, record))
         tracks = dict(_tracks(store, layout, folder, record, aim)) if aim.metric else {}
     except (UnansweredError, NotInLayoutError, ValueError) as problem:
@@ -71,7 +76,7 @@ def _beats(store: Store, layout: Layout, folder: JobFolder, record: JobRecord) -
 
 
 def _read(store: Store, layout: Layout, folder: JobFolder, object_name: ObjectName) -> Beat:
-    if (beat := beat_beside(folder.things[object_name].metadata)) is not None:
+    if (beat := folder.beats.get(object_name)) is not None:
         return beat
 
     def read() -> Beat:
