@@ -39,7 +39,7 @@ from spotwarden.model.run import RunRequest
 from spotwarden.ports import BrokenError, Entry
 from spotwarden.recovery.chain import told
 from spotwarden.recovery.heartbeats import beat_in, beats_in, progress_in
-from spotwarden.recovery.job_folder import JobFolder, look_into, once, read_job_file, telling
+from spotwarden.recovery.job_folder import JobFolder, look_with, once, read_job_file, telling
 from spotwarden.recovery.node_beats import BeatSource
 from spotwarden.recovery.status_code import attempt_in, is_late
 from spotwarden.report.figures.beats import line
@@ -80,8 +80,7 @@ class JobReader(msgspec.Struct, kw_only=True):
     @classmethod
     def open(cls, shelf: ReportStore, job: str, beats: BeatSource) -> "JobReader":
         """List what there is, with the heartbeats of the job kit."""
-        folder = look_into(shelf.store, shelf.layout, job)
-        return cls(shelf=shelf, job=job, folder=folder.with_beats(beats.of(job, folder.nodes())))
+        return cls(shelf=shelf, job=job, folder=look_with(shelf.store, shelf.layout, beats, job))
 
     def read(
         self, object_name: ObjectName, at_most: int, make: Callable[[str, bytes], Value]

@@ -12,6 +12,7 @@ from spotwarden.layout import AttemptRecord, Code, JobFileName, LaunchedRecord, 
 from spotwarden.model.attempt import AttemptState, Try
 from spotwarden.model.request import Request
 from spotwarden.model.watch import Watch
+from tests.fakes.beats import kit_beat
 from tests.fakes.trouble import unanswered
 from tests.fakes.world import load
 from tests.governance.reap.reap_world import Calls, ReapWorld
@@ -38,18 +39,35 @@ def calls(world, *only):
     return world.look(*only, cloud=counted.cloud), counted
 
 
-def test_a_job_that_is_open_and_beats_costs_one_listing(world):
-    """Its VM is on the list of open jobs, and its heartbeat is fresh; what never changes is read once."""
+LISTS = [
+    ("fleet", {"ids": set()}),
+    ("leftovers", {}),
+    ("entries", "spotwarden/open/"),
+    ("each_entry", "heartbeats/"),
+]
+"""What every look costs, however many jobs there are."""
+
+
+def test_jobs_with_the_kit_that_run_cost_nothing_more(world):
+    """Their VMs are on the list of open jobs, and their heartbeats say that all is as it was."""
+    for job, ids in {job: world.job(job) for job in ("a", "b", "c")}.items():
+        kit_beat(world.cloud.store, job, job=job, attempt=1, instance_id=ids[job], progress_at=world.now)
+    world.look()
+    _, counted = calls(world)
+    assert counted.made == LISTS
+
+
+def test_a_job_without_the_kit_costs_reads_and_no_list(world):
+    """Its end, its settings and its own heartbeat are looked at one by one."""
     world.job()
     world.beat()
     world.look()
     _, counted = calls(world)
     assert counted.made == [
-        ("fleet", {"ids": set()}),
-        ("leftovers", {}),
-        ("entries", "spotwarden/open/"),
-        ("entries", "test-vm/metadata/"),
-        ("each_entry", "heartbeats/"),
+        *LISTS,
+        ("entry", "test-vm/metadata/status-code"),
+        ("entry", "test-vm/metadata/job.toml"),
+        ("entry", "test-vm/metadata/heartbeat/test-vm"),
     ]
 
 

@@ -210,10 +210,10 @@ def test_an_end_that_was_taken_back_is_no_end(new_world):
     world = new_world()
     quiet_job(world)
     world.end()
+    world.look()
     world.wait(hours=1)
     world.beat()
-    world.look()
-    listed = 4
+    listed = 5
     counted = Calls(
         world.cloud.ports(), before=listed, happen=lambda: world.remove(StatusCode(job="test-vm"))
     )

@@ -2,6 +2,7 @@
 
 import itertools
 from datetime import timedelta
+from functools import partial
 
 import msgspec
 import pytest
@@ -13,6 +14,7 @@ from spotwarden.governance.signals.training import Aim
 from spotwarden.governance.signals.trainings import read_training
 from spotwarden.layout import AttemptRecord, Heartbeat, Layout
 from spotwarden.model.attempt import Attempt, AttemptState
+from spotwarden.recovery.job_folder import look_with
 from spotwarden.recovery.node_beats import LazyBeats, read_beats
 from tests.fakes.beats import kit_beat
 from tests.fakes.store import MemoryStore
@@ -96,8 +98,8 @@ def seen(store, job):
     """The table of all that is heard, as two sweeps see it, and how many heartbeats were read."""
     noted = Reads(store)
     for _ in range(2):
-        beats = LazyBeats(noted, LAYOUT)
-        record = remembered(LAYOUT, read_record(noted, LAYOUT, job, ids=(), beats=beats))
+        look = partial(look_with, noted, LAYOUT, LazyBeats(noted, LAYOUT))
+        record = remembered(LAYOUT, read_record(noted, LAYOUT, job, ids=(), look=look))
         record = listen(noted, LAYOUT, record, lambda _: False)
     return record.signals, noted.heartbeats()
 
@@ -167,7 +169,8 @@ def test_a_heartbeat_makes_no_job_of_a_name(store):
     """A VM that writes one for a job that nobody has launched says nothing."""
     job = next(JOBS)
     beat(store, job, "node", said(store, "17"))
-    record = read_record(store, LAYOUT, job, ids=(), beats=LazyBeats(store, LAYOUT))
+    look = partial(look_with, store, LAYOUT, LazyBeats(store, LAYOUT))
+    record = read_record(store, LAYOUT, job, ids=(), look=look)
     assert (record.exists, record.signals.nodes) == (False, ())
 
 
@@ -201,7 +204,8 @@ def test_a_training_is_followed_by_what_its_heartbeats_say(store):
     beat(store, job, node, said(store, instance_id, metrics={"loss": "nan"}))
     noted = Reads(store)
     record = read_record(noted, LAYOUT, job, ids=())
-    training = read_training(noted, LAYOUT, record, Aim(), LazyBeats(noted, LAYOUT))
+    look = partial(look_with, noted, LAYOUT, LazyBeats(noted, LAYOUT))
+    training = read_training(noted, LAYOUT, record, Aim(), look)
     assert training.beats[node].metrics == {"loss": "nan"}
     assert noted.heartbeats() == 0
 

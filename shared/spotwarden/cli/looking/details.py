@@ -20,7 +20,7 @@ from spotwarden.model.run import RunRequest
 from spotwarden.ports import BrokenError
 from spotwarden.recovery.chain import as_told
 from spotwarden.recovery.heartbeats import beat_in, beats_in, progress_in
-from spotwarden.recovery.job_folder import JobFolder, look_at_job, look_into, telling
+from spotwarden.recovery.job_folder import JobFolder, look_at_job, look_with, telling
 from spotwarden.recovery.node_beats import JobBeats
 from spotwarden.report.figures import beats
 from spotwarden.report.model.experiments import MetricSummary
@@ -65,8 +65,7 @@ def read_details(context: Context, job: str) -> Details:
     store, layout = context.cloud.store, context.settings.layout
     if problem := job_problem(job):
         raise click.ClickException(f"{job!r} cannot be a job: {problem}")
-    folder = look_into(store, layout, job)
-    folder = folder.with_beats(JobBeats(store, layout).of(job, folder.nodes()))
+    folder = look_with(store, layout, JobBeats(store, layout), job)
     facts = as_told(look_at_job(store, layout, job, folder))
     if not (facts.script or facts.ledger or facts.watched or facts.status_code is not None):
         raise click.ClickException(f"there is no job {job!r} in gs://{context.settings.bucket}")

@@ -4,6 +4,7 @@ An attempt that begins while we look is then on record before its VM is judged. 
 would be held against the attempts before it, and the time that the job was down would count as time up.
 """
 
+from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 
 from msgspec.structs import replace
@@ -15,11 +16,14 @@ from spotwarden.engine.decoding import decoded
 from spotwarden.engine.fan_out import each
 from spotwarden.governance.caps.facts import CapFacts, JobAttempts
 from spotwarden.governance.caps.meter import UsageMeter
+from spotwarden.governance.caps.rule import judge
 from spotwarden.governance.price_file import only as prices_of
 from spotwarden.governance.price_file import read_prices
-from spotwarden.governance.signals.whose import owned
+from spotwarden.governance.signals.folders import JobFolders, LookAt, folders_of
+from spotwarden.governance.signals.whose import ids_of, owned
 from spotwarden.layout import AttemptRecord, JobFileName, Layout, ObjectName, StatusCode, quarantine_key
 from spotwarden.model.attempt import Attempt
+from spotwarden.model.brief import Brief
 from spotwarden.model.fleet import OWNER_LABEL, Machine
 from spotwarden.model.governance import Remedy, Scope
 from spotwarden.model.instance import Status
@@ -27,7 +31,9 @@ from spotwarden.model.policy import Policy
 from spotwarden.model.usage import DayTotal, MeteredVm
 from spotwarden.ports import Store, UnansweredError
 from spotwarden.recovery.chain import newest
-from spotwarden.recovery.job_folder import JobFolder, look_into, once, read_job_file
+from spotwarden.recovery.job_folder import JobFolder, once, read_job_file
+from spotwarden.recovery.node_beats import LazyBeats
+from spotwarden.recovery.open_jobs import read_watches
 from spotwarden.recovery.status_code import is_late
 
 typed.prepare(Attempt)
@@ -41,17 +47,47 @@ def gather(context: SweepContext, only: Collection[str]) -> CapFacts:
     """Look at everything, or at the VMs of these ids; an owner's cap is judged by all of the owner's VMs."""
     fleet = context.cloud.compute.fleet(ids=() if _stops_owners(context.policy) else only)
     running = [machine for machine in fleet.items if machine.status in RUNS]
-    known = owned(context, running)
+    store, layout = context.cloud.store, context.settings.layout
+    watched = read_watches(store, layout, context.settings.workers).watched
+    known = owned(context, running, ids_of(entry.watch for entry in watched))
+    folders = folders_of(context, LazyBeats(store, layout), watched)
     jobs = known.jobs
     facts = CapFacts(
         machines=tuple(
             item for item in running if item.id in jobs or context.policy.governance.scope is Scope.PROJECT
         ),
         jobs=jobs,
-        records=_with_owners(_records(context, sorted(set(jobs.values())), known.broken), running, jobs),
         hidden=fleet.unreachable,
     )
-    return _priced(context, replace(facts, usage=_metered(context, facts, count=not only)))
+    facts = _recorded(context, facts, known.broken, folders.anew if only else folders.look)
+    facts = replace(facts, usage=_metered(context, facts, count=not only))
+    return _looked_at_again(context, _priced(context, facts), known.broken, folders)
+
+
+def _recorded(
+    context: SweepContext,
+    facts: CapFacts,
+    broken: Mapping[str, str],
+    look: LookAt,
+    jobs: Collection[str] = (),
+) -> CapFacts:
+    """With what is on record of all jobs, or of these."""
+    mine: dict[str, set[str]] = defaultdict(set)
+    for machine_id, job in facts.jobs.items():
+        if not jobs or job in jobs:
+            mine[job].add(machine_id)
+    found = _with_owners(_records(context, mine, broken, look), facts.machines, facts.jobs)
+    return replace(facts, records={**facts.records, **found})
+
+
+def _looked_at_again(
+    context: SweepContext, facts: CapFacts, broken: Mapping[str, str], folders: JobFolders
+) -> CapFacts:
+    """With the records, as they are now, of jobs that have come to a limit and were not listed."""
+    brief = Brief(policy=context.policy, tick=context.tick, steady=context.tick.now)
+    found = {finding.subject.job for finding in judge(facts, brief).findings}
+    again = folders.old() & found
+    return _priced(context, _recorded(context, facts, broken, folders.anew, again)) if again else facts
 
 
 def _metered(context: SweepContext, facts: CapFacts, *, count: bool) -> tuple[DayTotal, ...]:
@@ -93,29 +129,34 @@ def _team_remedies(policy: Policy) -> list[str]:
     return [str(rule["remedy"]) for rule in rules if "remedy" in rule]
 
 
-def _records(context: SweepContext, jobs: Sequence[str], broken: Mapping[str, str]) -> dict[str, JobAttempts]:
+def _records(
+    context: SweepContext, mine: Mapping[str, Collection[str]], broken: Mapping[str, str], look: LookAt
+) -> dict[str, JobAttempts]:
     store, layout = context.cloud.store, context.settings.layout
 
     def read(job: str) -> tuple[str, JobAttempts]:
         try:
-            return job, _read_records(store, layout, job)
+            return job, _read_records(store, layout, job, look(job, mine[job]))
         except UnansweredError as problem:
             return job, JobAttempts(problem=str(problem))
         except ValueError as problem:
             return job, JobAttempts(problem=str(problem), lasting=True)
 
-    done = each(jobs, read, context.settings.workers)
+    done = each(sorted(mine), read, context.settings.workers)
     if done.failures:
         raise ExceptionGroup("records of jobs could not be read", done.failures)
     found = dict(done.results)
     # What could not be read a moment ago, to tell whose its VMs are, is not known now either.
-    unread = {job: JobAttempts(problem=why) for job, why in broken.items() if not found[job].problem}
+    unread = {
+        job: JobAttempts(problem=why)
+        for job, why in broken.items()
+        if job in found and not found[job].problem
+    }
     return {**found, **unread}
 
 
-def _read_records(store: Store, layout: Layout, job: str) -> JobAttempts:
-    """One listing, and what has changed since it was read last."""
-    folder = look_into(store, layout, job)
+def _read_records(store: Store, layout: Layout, job: str, folder: JobFolder) -> JobAttempts:
+    """What has changed since it was read last."""
     found = [_attempt(store, layout, folder, object_name) for object_name in folder.of(AttemptRecord)]
     attempts = tuple(sorted(found, key=lambda item: item.number))
     object_name = JobFileName(job=job)

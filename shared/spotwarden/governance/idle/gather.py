@@ -7,6 +7,7 @@ a VM while we look is heard.
 """
 
 from collections.abc import Collection, Iterable, Mapping
+from functools import partial
 
 from msgspec.structs import replace
 
@@ -27,6 +28,7 @@ from spotwarden.model.jobfile import JobFile
 from spotwarden.model.load import Buckets, GpuLoads, VmLoad
 from spotwarden.model.prices import PriceTable
 from spotwarden.ports import Cloud
+from spotwarden.recovery.job_folder import look_with
 from spotwarden.recovery.node_beats import LazyBeats
 from spotwarden.recovery.open_jobs import read_watches
 
@@ -115,10 +117,10 @@ def _records(
     context: SweepContext, jobs: Collection[str], broken: Mapping[str, str]
 ) -> Mapping[str, JobRecord]:
     store, layout = context.cloud.store, context.settings.layout
-    beats = LazyBeats(store, layout)
+    look = partial(look_with, store, layout, LazyBeats(store, layout))
     done = each(
         sorted(jobs),
-        lambda job: read_record(store, layout, job, ids=(), beats=beats),
+        lambda job: read_record(store, layout, job, ids=(), look=look),
         context.settings.workers,
     )
     rise("not every job.toml", done.failures)

@@ -7,7 +7,7 @@ What a job measures is read only where a limit hangs on it, and only what has ch
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 
 import msgspec
 from msgspec.structs import replace
@@ -18,7 +18,9 @@ from spotwarden.engine.log import log
 from spotwarden.governance.early_stop.rule import wanted
 from spotwarden.governance.reap.launched import had
 from spotwarden.governance.signals.facts import JobRecord, ReapFacts
-from spotwarden.governance.signals.gather import after_end_of, rise, whole_of
+from spotwarden.governance.signals.folders import JobFolders, folders_of
+from spotwarden.governance.signals.gather import after_end_of, known_progress, rise, whole_of
+from spotwarden.governance.signals.junk import tell_of_junk
 from spotwarden.governance.signals.records import read_record
 from spotwarden.governance.signals.text import labelled_by_others
 from spotwarden.governance.signals.trainings import read_training
@@ -28,6 +30,7 @@ from spotwarden.layout import RESERVED_JOBS, job_problem
 from spotwarden.model.fleet import Fleet, Leftover
 from spotwarden.model.watch import Watch
 from spotwarden.ports import BrokenError, UnansweredError
+from spotwarden.recovery.job_folder import JobFolder
 from spotwarden.recovery.node_beats import LazyBeats
 from spotwarden.recovery.nodes import NODE_OF_A_GANG
 from spotwarden.recovery.open_jobs import read_watches
@@ -56,7 +59,9 @@ def gather(context: SweepContext, only: Collection[str]) -> ReapFacts:
     watches = {watched.watch.job: watched.watch for watched in opened.watched}
     claimed = _claimed(context, fleet, watches)
     beats = LazyBeats(context.cloud.store, context.settings.layout)
-    jobs = _records(context, _asked(context, fleet, claimed, left or (), watches), watches, beats)
+    folders = folders_of(context, beats, opened.watched)
+    asked = _asked(context, fleet, claimed, left or (), watches)
+    jobs = _records(context, asked, watches, folders.anew if only else folders.look)
     jobs |= _with_what_they_had(context, jobs, left or ())
     broken = {**opened.broken, **claimed.broken}
     jobs |= {job: JobRecord(job=job, problem=str(why)) for job, why in broken.items() if job in jobs}
@@ -78,8 +83,10 @@ def gather(context: SweepContext, only: Collection[str]) -> ReapFacts:
         leftovers=left,
         unlisted=unlisted,
     )
+    facts = replace(facts, jobs={**facts.jobs, **_looked_at_again(context, facts, folders, asked, watches)})
     facts = replace(facts, jobs={**facts.jobs, **_listened(context, facts)})
-    return replace(facts, jobs={**facts.jobs, **_measured(context, facts, beats)})
+    tell_of_junk(context.tick, beats.heard(), facts.jobs.values())
+    return replace(facts, jobs={**facts.jobs, **_measured(context, facts, folders)})
 
 
 def _leftovers(context: SweepContext) -> tuple[tuple[Leftover, ...] | None, tuple[str, ...]]:
@@ -145,14 +152,16 @@ def _records(
     context: SweepContext,
     asked: Mapping[str, Collection[str]],
     watches: Mapping[str, Watch],
-    beats: LazyBeats,
+    look: Callable[[str, Collection[str]], JobFolder],
 ) -> dict[str, JobRecord]:
     store, layout = context.cloud.store, context.settings.layout
-    done = each(
-        asked,
-        lambda job: read_record(store, layout, job, ids=asked[job], watch=watches.get(job), beats=beats),
-        context.settings.workers,
-    )
+
+    def read(job: str) -> JobRecord:
+        ids = asked[job]
+        watch = watches.get(job)
+        return read_record(store, layout, job, ids=ids, watch=watch, look=lambda name: look(name, ids))
+
+    done = each(asked, read, context.settings.workers)
     rise("records of jobs", done.failures)
     return {record.job: record for record in sorted(done.results, key=lambda result: result.job)}
 
@@ -184,6 +193,24 @@ def _knows(record: JobRecord | None, instance_id: str) -> bool:
     )
 
 
+def _looked_at_again(
+    context: SweepContext,
+    facts: ReapFacts,
+    folders: JobFolders,
+    asked: Mapping[str, Collection[str]],
+    watches: Mapping[str, Watch],
+) -> dict[str, JobRecord]:
+    """The records, as they are now, of jobs that may have something against them and were not listed."""
+    mine, layout = facts.machines_of(), context.settings.layout
+    again = {
+        job: asked[job]
+        for job in folders.old()
+        if quiet(known_progress(layout, facts.jobs[job]), mine.get(job, ()), context.policy, context.tick)
+        or wanted(facts.jobs[job], mine.get(job, ()), context.policy) is not None
+    }
+    return _records(context, again, watches, folders.anew)
+
+
 def _listened(context: SweepContext, facts: ReapFacts) -> dict[str, JobRecord]:
     """The records of silent jobs with more signals, and of those whose VMs run on after their end."""
     mine = facts.machines_of()
@@ -195,7 +222,7 @@ def _listened(context: SweepContext, facts: ReapFacts) -> dict[str, JobRecord]:
     return known | after_end_of(context, known.values(), mine)
 
 
-def _measured(context: SweepContext, facts: ReapFacts, beats: LazyBeats) -> dict[str, JobRecord]:
+def _measured(context: SweepContext, facts: ReapFacts, folders: JobFolders) -> dict[str, JobRecord]:
     """The records of those jobs on whose metrics a limit hangs, with what they measure."""
     mine = facts.machines_of()
     asked = [
@@ -206,7 +233,7 @@ def _measured(context: SweepContext, facts: ReapFacts, beats: LazyBeats) -> dict
     store, layout = context.cloud.store, context.settings.layout
     done = each(
         asked,
-        lambda pair: replace(pair[0], training=read_training(store, layout, pair[0], pair[1], beats)),
+        lambda pair: replace(pair[0], training=read_training(store, layout, pair[0], pair[1], folders.anew)),
         context.settings.workers,
     )
     rise("metrics of jobs", done.failures)

@@ -2,10 +2,12 @@
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 
 import msgspec
 from msgspec.structs import replace
 
+from spotwarden.engine.cache import GenerationCache
 from spotwarden.engine.context import SweepContext
 from spotwarden.engine.fan_out import each
 from spotwarden.engine.turn import read_turn
@@ -24,10 +26,11 @@ from spotwarden.governance.signals.table import (
     newest,
 )
 from spotwarden.governance.signals.text import runs
-from spotwarden.layout import SweepTurn
+from spotwarden.layout import Layout, SweepTurn
 from spotwarden.model.fleet import Machine
 from spotwarden.model.load import Buckets
 from spotwarden.ports import UnansweredError
+from spotwarden.recovery.job_folder import look_with
 from spotwarden.recovery.node_beats import JobBeats
 
 LOOKBACK = timedelta(days=7)
@@ -41,6 +44,17 @@ Silent = Callable[[JobRecord], bool]
 """Whether what is known of a job so far shows no progress, so that more is to be asked."""
 Machines = Mapping[str, Sequence[Machine]]
 """The VMs of each job."""
+
+
+class SeenOutput(msgspec.Struct, frozen=True, kw_only=True):
+    """When a job's newest output came, and the longest time between two of this attempt."""
+
+    newest: datetime
+    gap: timedelta | None = None
+
+
+_OUTPUTS: GenerationCache[SeenOutput] = GenerationCache()
+"""What was seen of a job's output, by attempt: progress that was made stays made."""
 
 
 class Measured(msgspec.Struct, frozen=True, kw_only=True):
@@ -60,7 +74,7 @@ def progress_of(
 ) -> dict[str, JobRecord]:
     """The records with what their programs have told: heartbeats first, then output."""
     layout, store, workers = context.settings.layout, context.cloud.store, context.settings.workers
-    known = {record.job: remembered(layout, record) for record in records}
+    known = {record.job: known_progress(layout, record) for record in records}
     suspects = [record for record in known.values() if is_silent(record)]
     heard = each(
         suspects, lambda record: listen(store, layout, record, lambda now: not is_silent(now)), workers
@@ -71,6 +85,15 @@ def progress_of(
     done = each(suspects, lambda record: with_output(context, record), workers)
     rise("outputs of jobs", done.failures)
     return known | {record.job: record for record in done.results}
+
+
+def known_progress(layout: Layout, record: JobRecord) -> JobRecord:
+    """The record with what its heartbeats and its output have told before; nothing is read."""
+    if record.problem:
+        return record
+    record = remembered(layout, record)
+    seen = _OUTPUTS.get(layout.outputs(record.job), record.attempt)
+    return record if seen is None else _with_newest(record, seen)
 
 
 def whole_of(
@@ -110,7 +133,8 @@ def after_end_of(
 def table_of(context: SweepContext, job: str) -> SignalTable:
     """All signals of one job, from every source, whether it is silent or not."""
     store, layout = context.cloud.store, context.settings.layout
-    record = read_record(store, layout, job, ids=(), beats=JobBeats(store, layout))
+    look = partial(look_with, store, layout, JobBeats(store, layout))
+    record = read_record(store, layout, job, ids=(), look=look)
     record = with_output(context, listen(store, layout, record, lambda _: False))
     ids = set(record.instances.values())
     machines = {machine.id: machine for machine in context.cloud.compute.fleet(ids=ids).items} if ids else {}
@@ -137,14 +161,20 @@ def _told_after_end(context: SweepContext, record: JobRecord) -> JobRecord:
 
 def with_output(context: SweepContext, record: JobRecord) -> JobRecord:
     """The record with its newest output, and how far apart its outputs of this attempt came."""
-    entries = context.cloud.store.entries(context.settings.layout.outputs(record.job))
+    below = context.settings.layout.outputs(record.job)
+    entries = context.cloud.store.entries(below)
     newest = max((entry.updated for entry in entries), default=None)
     if newest is None:
         return record
-    signal = Signal(kind=SignalKind.PROGRESS, source=SignalSource.OUTPUT, at=newest)
-    row = NodeSignals(attempt=attempt_by_time(record, newest), signals=(signal,))
     mine = [entry.updated for entry in entries if attempt_by_time(record, entry.updated)]
-    return replace(record, signals=record.signals.with_row(row).with_gap(gap_in(mine)))
+    seen = SeenOutput(newest=newest, gap=gap_in(mine))
+    return _with_newest(record, _OUTPUTS.keep(below, record.attempt, seen))
+
+
+def _with_newest(record: JobRecord, seen: SeenOutput) -> JobRecord:
+    signal = Signal(kind=SignalKind.PROGRESS, source=SignalSource.OUTPUT, at=seen.newest)
+    row = NodeSignals(attempt=attempt_by_time(record, seen.newest), signals=(signal,))
+    return replace(record, signals=record.signals.with_row(row).with_gap(seen.gap))
 
 
 def with_measures(record: JobRecord, measured: Measured) -> JobRecord:

@@ -10,6 +10,7 @@ from spotwarden import typed
 from spotwarden.engine.cache import GenerationCache
 from spotwarden.engine.decoding import decoded
 from spotwarden.governance.signals.facts import JobRecord
+from spotwarden.governance.signals.folders import Look
 from spotwarden.governance.signals.heard import hear, heard_of
 from spotwarden.governance.signals.table import (
     NodeSignals,
@@ -34,7 +35,6 @@ from spotwarden.model.watch import Watch
 from spotwarden.ports import Store, UnansweredError
 from spotwarden.recovery.identity import JobIdentity
 from spotwarden.recovery.job_folder import JobFolder, look_into, once, read_job_file
-from spotwarden.recovery.node_beats import BeatSource
 from spotwarden.recovery.status_code import attempt_in, is_late
 
 _CACHE: GenerationCache[object] = GenerationCache()
@@ -76,18 +76,17 @@ def read_record(
     *,
     ids: Collection[str],
     watch: Watch | None = None,
-    beats: BeatSource | None = None,
+    look: Look | None = None,
 ) -> JobRecord:
     """What is on record of a job that has VMs of these ids; what cannot be read is its `problem`.
 
     Older attempts and registrations are read only where the list of open jobs and the newest attempt do not
-    explain all of the ids. `beats` are the heartbeats of the job kit, where they are asked for.
+    explain all of the ids. `look` gives the job's folder; without it that is listed, and nobody asks
+    for the heartbeats of the job kit.
     """
     try:
-        folder = look_into(store, layout, job)
-        if beats is not None:
-            folder = folder.with_beats(beats.of(job, folder.nodes()))
-        return _read_record(store, layout, job, set(ids), watch, folder)
+        folder = look(job) if look is not None else look_into(store, layout, job)
+        return _read_record(store, layout, folder, job, ids=set(ids), watch=watch)
     except NotInLayoutError as problem:
         return JobRecord(job=job, problem=problem.reason)
     except (UnansweredError, ValueError) as problem:
@@ -103,7 +102,7 @@ def read_identity(store: Store, layout: Layout, job: str) -> JobIdentity:
 
 
 def _read_record(
-    store: Store, layout: Layout, job: str, ids: set[str], watch: Watch | None, folder: JobFolder
+    store: Store, layout: Layout, folder: JobFolder, job: str, *, ids: set[str], watch: Watch | None
 ) -> JobRecord:
     _hear(layout, folder)
     if not folder.things and not store.entries(layout.folder(job), limit=1):

@@ -14,6 +14,7 @@ from spotwarden import typed
 from spotwarden.engine.cache import GenerationCache
 from spotwarden.engine.decoding import decoded
 from spotwarden.governance.signals.facts import JobRecord
+from spotwarden.governance.signals.folders import Look
 from spotwarden.governance.signals.training import Aim, Track, Training
 from spotwarden.layout import AttemptRecord, Heartbeat, Layout, MetricsFile, NotInLayoutError, ObjectName
 from spotwarden.model.attempt import CLOSED, AttemptState
@@ -22,7 +23,6 @@ from spotwarden.model.heartbeat import Beat, number
 from spotwarden.ports import Store, UnansweredError
 from spotwarden.recovery.heartbeats import beat_in, beats_in
 from spotwarden.recovery.job_folder import OBJECT_AT_MOST, JobFolder, look_into, once
-from spotwarden.recovery.node_beats import BeatSource
 
 """What to read of a job's metrics; None where nothing hangs on them."""
 FILE_AT_MOST = 4 * OBJECT_AT_MOST
@@ -46,13 +46,11 @@ typed.prepare(Stood)
 
 
 def read_training(
-    store: Store, layout: Layout, record: JobRecord, aim: Aim, heard: BeatSource | None = None
+    store: Store, layout: Layout, record: JobRecord, aim: Aim, look: Look | None = None
 ) -> Training:
-    """What the job measures; what cannot be read is its `problem`. `heard` are the job kit's heartbeats."""
+    """What the job measures; what cannot be read is its `problem`. `look` is as for `read_record`."""
     try:
-        folder = look_into(store, layout, record.job)
-        if heard is not None:
-            folder = folder.with_beats(heard.of(record.job, record.instances))
+        folder = look(record.job) if look is not None else look_into(store, layout, record.job)
         beats = dict(_beats(store, layout, folder, record))
         tracks = dict(_tracks(store, layout, folder, record, aim)) if aim.metric else {}
     except (UnansweredError, NotInLayoutError, ValueError) as problem:

@@ -1,0 +1,209 @@
+"""When a job's folder is listed, and when what was listed before is enough."""
+
+import itertools
+from datetime import timedelta
+
+import msgspec
+import pytest
+
+from spotwarden.governance.signals.folders import BEATS, LISTED_AGAIN, PAUSE_AT_MOST, SHARE, JobFolders
+from spotwarden.layout import Heartbeat, JobFileName, Layout, OpenJob, StatusCode
+from spotwarden.model.watch import Watch, Watched
+from spotwarden.recovery.node_beats import LazyBeats
+from tests.fakes.beats import kit_beat
+from tests.fakes.clock import VirtualClock
+from tests.fakes.store import MemoryStore
+
+LAYOUT = Layout()
+MINUTE = timedelta(minutes=1)
+JOBS = (f"folder-{number}" for number in itertools.count())
+"""What was listed is remembered by name: each test has a job of its own."""
+
+
+class Looks:
+    """A store that counts what a look costs, and a job in it of one node, with the id 17."""
+
+    def __init__(self):
+        self.store, self.job = MemoryStore(), next(JOBS)
+        self.lists, self.reads = 0, 0
+        self.write(JobFileName(job=self.job), b"")
+        self.open()
+
+    def __getattr__(self, name):
+        return getattr(self.store, name)
+
+    def entries(self, prefix, **how):
+        """As the store, and counted."""
+        self.lists += 1
+        return self.store.entries(prefix, **how)
+
+    def entry(self, name):
+        """As the store, and counted."""
+        self.reads += 1
+        return self.store.entry(name)
+
+    def write(self, thing, data=b"x"):
+        """Somebody writes an object."""
+        self.store.put(LAYOUT.build(thing), data, {})
+
+    def open(self, **more):
+        """The entry of the job among the open ones is written."""
+        watch = {"job": self.job, "attempt": 1, "instances": {self.job: "17"}, "recorded": True, **more}
+        self.write(OpenJob(job=self.job), msgspec.json.encode(Watch(**watch)))
+
+    def beat(self, **more):
+        """The job kit on its node writes a heartbeat."""
+        said = {"job": self.job, "attempt": 1, "instance_id": "17", **more}
+        kit_beat(self.store, self.job, **said)
+
+    def look(self, ids=("17",), *, anew=False):
+        """Look at the job as one sweep does; gives how many lists and reads that took, and the folder."""
+        self.lists = self.reads = 0
+        name = LAYOUT.build(OpenJob(job=self.job))
+        watches = {}
+        if (stored := self.store.read(name)) is not None:
+            watch = msgspec.json.decode(stored.data, type=Watch)
+            watches[self.job] = Watched(watch=watch, generation=stored.generation, since=stored.updated)
+        folders = JobFolders(self, LAYOUT, self.store.clock.now(), LazyBeats(self, LAYOUT), watches)
+        folder = folders.anew(self.job, ids) if anew else folders.look(self.job, ids)
+        assert folders.old() == (set() if self.lists else {self.job})
+        return (self.lists, self.reads), folder
+
+    def wait(self, time):
+        """Time passes."""
+        self.store.clock.advance(time)
+
+
+@pytest.fixture
+def looks():
+    """A job with the kit, which was looked at just now."""
+    looks = Looks()
+    looks.wait(MINUTE)
+    looks.beat()
+    assert looks.look()[0] == (1, 0)
+    return looks
+
+
+def test_a_job_whose_heartbeat_is_fresh_is_taken_as_it_was(looks):
+    """Neither a list nor a read."""
+    looks.wait(BEATS - MINUTE)
+    cost, folder = looks.look()
+    assert cost == (0, 0)
+    assert set(folder.things) == {
+        JobFileName(job=looks.job),
+        Heartbeat(job=looks.job, node=looks.job),
+    }
+
+
+@pytest.mark.parametrize(
+    "says",
+    [
+        {"status": "0"},
+        {"status": "stopped"},
+        {"attempt": 2},
+        {"attempt": "x"},
+        {"instance_id": "18"},
+        {"job": "other"},
+    ],
+)
+def test_a_heartbeat_that_does_not_say_that_all_is_as_it_was_speaks_for_nobody(looks, says):
+    """The job's end and settings are looked at then, as those of a job without the kit."""
+    looks.wait(MINUTE)
+    looks.beat(**says)
+    assert looks.look()[0] == (0, 2)
+
+
+def test_an_old_heartbeat_speaks_for_nobody(looks):
+    """One that came three periods ago may be of a VM that is gone."""
+    looks.wait(BEATS)
+    assert looks.look()[0] == (0, 2)
+
+
+def test_every_node_of_a_gang_has_to_speak(looks):
+    """One that is silent may have ended."""
+    looks.open(instances={looks.job: "17", "other": "18"})
+    looks.look()
+    assert looks.look()[0] == (0, 2)
+
+
+@pytest.mark.parametrize("change", ["entry", "vms", "taken off", "a node is gone"])
+def test_what_we_and_compute_engine_know_of_a_job_has_it_listed(looks, change):
+    """A new attempt, another VM, the job's end by our hand."""
+    looks.wait(MINUTE)
+    if change == "taken off":
+        name = LAYOUT.build(OpenJob(job=looks.job))
+        looks.store.delete(name, generation=looks.store.read(name).generation)
+    elif change != "vms":
+        looks.open(**({"whole": looks.store.clock.now()} if change == "a node is gone" else {}))
+        looks.look() if change == "a node is gone" else None
+    assert looks.look(("17", "18") if change == "vms" else ("17",))[0] == (1, 0)
+
+
+def test_a_list_counts_for_an_hour(looks):
+    """A job.toml that is written anew is seen by then."""
+    looks.wait(LISTED_AGAIN - MINUTE)
+    looks.beat()
+    looks.write(JobFileName(job=looks.job), b"new")
+    assert looks.look()[0] == (0, 0)
+    looks.wait(MINUTE)
+    assert looks.look()[0] == (1, 0)
+
+
+def test_a_clock_that_was_set_back_has_it_listed(looks):
+    """Nobody knows how old the list is then."""
+    looks.store.clock = VirtualClock()
+    assert looks.look()[0] == (1, 0)
+
+
+def test_who_acts_has_it_listed_whatever_is_known(looks):
+    """Nothing is done by an old list."""
+    looks.write(StatusCode(job=looks.job))
+    cost, folder = looks.look(anew=True)
+    assert cost == (1, 0)
+    assert StatusCode(job=looks.job) in folder.things
+
+
+@pytest.fixture
+def mute():
+    """A job without the kit, whose training loop has written a heartbeat, looked at just now."""
+    looks = Looks()
+    looks.write(Heartbeat(job=looks.job, node=looks.job))
+    looks.look()
+    return looks
+
+
+@pytest.mark.parametrize("thing", [StatusCode, JobFileName])
+def test_of_a_job_without_the_kit_an_end_and_a_setting_are_seen_at_the_next_look(mute, thing):
+    """They are read one by one, and what has changed has the whole listed."""
+    mute.wait(MINUTE)
+    assert mute.look()[0] == (0, 3)
+    mute.write(thing(job=mute.job), b"new")
+    mute.wait(MINUTE)
+    cost, folder = mute.look()
+    assert cost[0] == 1
+    assert folder.things[thing(job=mute.job)].size == len(b"new")
+
+
+def test_a_heartbeat_of_a_jobs_own_is_seen_without_a_list(mute):
+    """It is one of the objects that are looked at."""
+    mute.wait(MINUTE)
+    mute.write(Heartbeat(job=mute.job, node=mute.job))
+    cost, folder = mute.look()
+    assert cost == (0, 3)
+    assert folder.things[Heartbeat(job=mute.job, node=mute.job)].updated == mute.store.clock.now()
+
+
+def test_the_longer_a_job_has_not_changed_the_more_rarely_it_is_looked_at(mute):
+    """After a twelfth of that time, and at least each half hour."""
+    looked = []
+    for minute in range(20 * 60):
+        mute.wait(MINUTE)
+        if mute.look()[0] != (0, 0):
+            looked.append(minute)
+    pauses = [later - sooner for sooner, later in itertools.pairwise(looked)]
+    assert pauses[:10] == [1] * 10
+    assert max(pauses) * MINUTE == PAUSE_AT_MOST
+    assert len(looked) < SHARE * 9
+    mute.write(StatusCode(job=mute.job))
+    mute.wait(PAUSE_AT_MOST)
+    assert StatusCode(job=mute.job) in mute.look()[1].things
