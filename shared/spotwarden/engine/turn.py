@@ -13,7 +13,7 @@ from spotwarden.engine.decoding import decoded
 from spotwarden.layout import Layout, SweepTurn
 from spotwarden.model.moment import Moment
 from spotwarden.model.tick import Tick
-from spotwarden.ports import ConflictError, Store, UnansweredError
+from spotwarden.ports import ConflictError, Entry, Store, UnansweredError
 
 TURN = timedelta(seconds=30)
 KEPT = timedelta(seconds=15)
@@ -80,10 +80,10 @@ def take_turn(store: Store, layout: Layout, tick: Tick) -> TakenTurn | None:
     return TakenTurn(function=tick.function, turn=mine, generation=generation)
 
 
-def read_turn(store: Store, name: str) -> tuple[Turn, int | None]:
+def read_turn(store: Store, name: str, listed: Entry | None = None) -> tuple[Turn, int | None]:
     """The turn and its generation; one that cannot be read is nobody's, and is overwritten."""
     try:
-        stored = store.read(name)
+        stored = store.read(name, listed=listed)
         return (decoded(name, stored.data, Turn), stored.generation) if stored else (Turn(), 0)
     except ValueError:
         return Turn(), None

@@ -32,7 +32,7 @@ from spotwarden.governance.pace import too_many
 from spotwarden.governance.recording import record
 from spotwarden.governance.signals.since import dated
 from spotwarden.governance.signals.steady import check_clock, check_event_clock, steady_since, with_steady
-from spotwarden.governance.silence import silent
+from spotwarden.governance.silence import SILENT, silent
 from spotwarden.layout import SweepTurn
 from spotwarden.model.action import CaseStep, FileCase, Ripe, Tell, Wait
 from spotwarden.model.brief import Brief
@@ -121,7 +121,8 @@ def _steady(context: SweepContext) -> datetime:
 
 def _tell_of_silence(context: SweepContext, taken: TakenTurn) -> TakenTurn:
     """Tell who is silent, unless we have already; gives the turn that remembers it."""
-    others = last_sweeps(context.cloud.store, context.settings.layout, besides=taken.function)
+    store, layout, lately = context.cloud.store, context.settings.layout, context.tick.now - SILENT / 2
+    others = last_sweeps(store, layout, besides=taken.function, enough=lately)
     notice = silent(others, context.policy, context.tick)
     if notice is None or notice.id == taken.turn.told:
         return taken

@@ -18,7 +18,7 @@ from spotwarden.governance.caps import usage
 from spotwarden.layout import Layout, UsageRecord
 from spotwarden.model.tick import Tick
 from spotwarden.model.usage import DayTotal, MeteredVm, UsageDay
-from spotwarden.ports import ConflictError, Store, UnansweredError
+from spotwarden.ports import ConflictError, Entry, Store, UnansweredError
 
 typed.prepare(UsageDay)
 
@@ -44,21 +44,20 @@ class UsageMeter(msgspec.Struct, frozen=True, kw_only=True):
         """
         days = {day: self.layout.build(UsageRecord(day=day)) for day in usage.days(self.tick.now)}
         folder = f"{next(iter(days.values())).rpartition('/')[0]}/"
-        written = {entry.name: entry.generation for entry in self.store.entries(folder)}
+        written = {entry.name: entry for entry in self.store.entries(folder)}
         found = []
         for day, name in days.items():
-            known = _CACHE.get(name, written.get(name, 0))
+            entry = written.get(name)
+            known = _CACHE.get(name, entry.generation if entry else 0)
             done = known is not None and (known.settled or not vms)
-            found.append(
-                known if known and done else self._count(day, name, vms, whole=whole, written=name in written)
-            )
+            found.append(known if known and done else self._count(day, name, vms, whole=whole, entry=entry))
         return tuple(found)
 
     def _count(
-        self, day: date, name: str, vms: Sequence[MeteredVm], *, whole: bool, written: bool
+        self, day: date, name: str, vms: Sequence[MeteredVm], *, whole: bool, entry: Entry | None
     ) -> DayTotal:
         try:
-            record, generation = self._kept(day, name, vms, whole=whole, written=written)
+            record, generation = self._kept(day, name, vms, whole=whole, entry=entry)
         except ValueError as problem:
             log(self.tick, "ERROR", f"{name} cannot be read, and that day counts as nothing: {problem}")
             return DayTotal(day=day)
@@ -68,10 +67,10 @@ class UsageMeter(msgspec.Struct, frozen=True, kw_only=True):
         return total
 
     def _kept(
-        self, day: date, name: str, vms: Sequence[MeteredVm], *, whole: bool, written: bool
+        self, day: date, name: str, vms: Sequence[MeteredVm], *, whole: bool, entry: Entry | None
     ) -> tuple[UsageDay, int]:
         """The day with these VMs, written where they add to it; generation 0 where it is not on record so."""
-        record, generation = self._read(day, name) if written else (UsageDay(day=day), 0)
+        record, generation = self._read(day, name, entry) if entry else (UsageDay(day=day), 0)
         after = record
         for _ in range(TRIES):
             after = usage.add(record, vms, self.tick.now, whole=whole)
@@ -85,8 +84,8 @@ class UsageMeter(msgspec.Struct, frozen=True, kw_only=True):
                 break
         return after, 0
 
-    def _read(self, day: date, name: str) -> tuple[UsageDay, int]:
-        stored = self.store.read(name, at_most=LARGEST)
+    def _read(self, day: date, name: str, entry: Entry | None = None) -> tuple[UsageDay, int]:
+        stored = self.store.read(name, at_most=LARGEST, listed=entry)
         if stored is None:
             return UsageDay(day=day), 0
         return decoded(name, stored.data, UsageDay), stored.generation

@@ -16,18 +16,18 @@ class ClockError(Exception):
 
 def check_clock(store: Store, layout: Layout, taken: TakenTurn, tick: Tick, most: timedelta) -> None:
     """Hold our clock against the bucket's, which has just written our turn; `ClockError` says by how much."""
-    stored = store.read(layout.build(SweepTurn(function=taken.function)))
-    if stored is not None and stored.generation == taken.generation:
-        _hold(tick, stored.updated, most)
+    entry = store.entry(layout.build(SweepTurn(function=taken.function)))
+    if entry is not None and entry.generation == taken.generation:
+        _hold(tick, entry.updated, most)
 
 
 def check_event_clock(store: Store, layout: Layout, tick: Tick, most: timedelta) -> None:
     """The same for the sweep of an event, which takes no turn: what it writes here is for its time alone."""
     name = layout.build(SweepTurn(function=f"{tick.function}_event"))
     store.write(name, b"{}", generation=None)
-    stored = store.read(name)
-    if stored is not None:
-        _hold(tick, stored.updated, most)
+    entry = store.entry(name)
+    if entry is not None:
+        _hold(tick, entry.updated, most)
 
 
 def _hold(tick: Tick, bucket: datetime, most: timedelta) -> None:
