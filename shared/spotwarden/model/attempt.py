@@ -88,7 +88,8 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     newest tries was asked that were all refused for want of a right. `removed` are those of its instances
     that somebody has removed on purpose, by node: a gang goes on without them, any other job is closed.
     `staged` is the digest of the list of the files that its command has sent: "" once all of them are in
-    place, and nothing is asked of Compute Engine before.
+    place, and nothing is asked of Compute Engine before. `asked` is when a person last asked for an attempt
+    that recovery has begun: what anybody removed before that no longer ends the job.
     """
 
     job: str
@@ -116,6 +117,7 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     forbidden_since: Moment | None = None
     removed: Mapping[str, Removal] = {}
     staged: str = ""
+    asked: Moment | None = None
 
     @property
     def wanted(self) -> dict[str, str]:

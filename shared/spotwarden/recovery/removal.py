@@ -66,10 +66,15 @@ def removed(facts: JobFacts, attempt: Attempt) -> bool:
     return any(on_purpose(facts, node) for node in ours) or removed_beside(facts, _lost(facts, attempt))
 
 
-def _asked_since(node: NodeFacts, attempt: Attempt) -> bool:
-    """Whether a person has asked for this attempt after what befell the node: that word is the newer one."""
-    cause = cause_of(node)
-    return attempt.lost is None and cause is not None and cause.at is not None and cause.at < attempt.created
+def _asked_since(node: NodeFacts, *attempts: Attempt) -> bool:
+    """Whether a person has asked for one of these after what befell the node: that word is the newer one."""
+    cause, words = cause_of(node), [_asked_for(attempt) for attempt in attempts]
+    return bool(cause and cause.at and any(word and cause.at < word for word in words))
+
+
+def _asked_for(attempt: Attempt) -> datetime | None:
+    """When a person last asked for the attempt; None for one that only recovery has begun."""
+    return attempt.asked or (attempt.created if attempt.lost is None else None)
 
 
 def told_late(facts: JobFacts) -> NodeFacts | None:
@@ -85,6 +90,8 @@ def told_late(facts: JobFacts) -> NodeFacts | None:
     for attempt in since_asked:
         for node in facts.predecessors:
             cause = cause_of(node) if on_purpose(facts, node) else None
+            if _asked_since(node, *since_asked):
+                continue
             mine = attempt.replaces.get(node.node) == node.instance_id and not attempt.early
             if mine and cause and cause.at and cause.at <= attempt.created + CLOCKS_APART:
                 return node

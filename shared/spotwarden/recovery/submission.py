@@ -106,6 +106,18 @@ def unplaced(facts: JobFacts) -> Attempt | None:
     return None
 
 
+def ask_again(facts: JobFacts, tick: Tick) -> WriteAttempt | None:
+    """Put on record that a person asks for the attempt that recovery has begun; None for any other.
+
+    Whatever that person removed before then is taken back by this word, which is the newer one.
+    """
+    newest = facts.ledger[-1] if in_flight(facts) else None
+    if newest is None or newest.attempt.lost is None:
+        return None
+    wanted = replace(newest.attempt, asked=tick.now, updated=tick.now)
+    return WriteAttempt(reason="a person asks for it", record=wanted, generation=newest.generation)
+
+
 def let_go(facts: JobFacts, tick: Tick) -> WriteAttempt | None:
     """Give the attempt's lease back, so that the next sweep goes on at once; None where it is not ours."""
     newest = facts.ledger[-1] if facts.ledger else None

@@ -12,6 +12,7 @@ from spotwarden import clock
 from spotwarden.cli.acting.asking import JobCommand, open_command, refuse, report, say
 from spotwarden.cli.completing import job_names
 from spotwarden.cli.interrupted import so_far
+from spotwarden.cli.launching.starting import ask_again
 from spotwarden.model.attempt import AttemptState
 from spotwarden.model.notice import Way
 from spotwarden.model.policy import Policy
@@ -140,6 +141,9 @@ def restart(job: str) -> None:
     if verdict.standing is OfferStanding.OPEN:
         for note in verdict.notes:
             click.echo(note)
+    if verdict.standing is OfferStanding.SETTLED:
+        # It is on its way already, and goes on by this word: what was removed before it does not end it.
+        ask_again(command.context, command.sweep.executor, job, command.sweep.tick)
     so_far(
         f"nobody knows whether the next attempt of {job} is on record; the same command again makes sure of "
         f"it, and makes no second one; `spotwarden show {job}` tells how it stands"

@@ -35,6 +35,8 @@ FIRST_LOOK_SECONDS = 0.05
 LOOK_EVERY_SECONDS = 0.5
 TIMEOUT_SECONDS = 120
 """In the public traces 99 % of the insert operations end within 76 s."""
+AT_WORK_SECONDS = 20
+"""How long a sweep that is at work on an attempt is waited for; most are done with it within seconds."""
 OPENINGS = 3
 """How often the entry of a job is written anew that a sweep changes at the same moment."""
 
@@ -64,7 +66,9 @@ def start(context: Context, first: JobFacts, launch: Launch, owner: str, staged:
     launch = _as_stored(launch, facts)
     number = first.ledger[-1].attempt.number if submission.in_flight(first) else _next(facts)
     with _letting_go(context, executor, facts.job, tick):
-        if not submission.in_flight(first):
+        if submission.in_flight(first):
+            ask_again(context, executor, facts.job, tick)
+        else:
             _record(Starting(context, executor, launch, owner, tick, staged), facts)
         facts = _in_place(context, executor, facts.job, number, tick)
         so_far(
@@ -72,6 +76,24 @@ def start(context: Context, first: JobFacts, launch: Launch, owner: str, staged:
             f"`spotwarden show {facts.job}` tells how it stands, `spotwarden stop {facts.job}` ends it"
         )
         return _carry_on(Starting(context, executor, launch, owner, tick, staged), facts, number)
+
+
+def ask_again(context: Context, executor: Executor, job: str, tick: Tick) -> None:
+    """Put on record that a person asks for the attempt that recovery has begun, if it has begun one.
+
+    A sweep that is at work on it is waited for: it would lose what it is about to write.
+    """
+    until = time.monotonic() + AT_WORK_SECONDS
+    while step := submission.ask_again(look(context, job), tick):
+        held = step.record.lease
+        if held and held.until > tick.now and time.monotonic() < until:
+            time.sleep(LOOK_EVERY_SECONDS)
+            continue
+        outcome = executor.apply(step)
+        if isinstance(outcome, Unanswered):
+            raise UnansweredError(outcome.detail)
+        if not isinstance(outcome, Lost):
+            return
 
 
 def _in_place(context: Context, executor: Executor, job: str, number: int, tick: Tick) -> JobFacts:
