@@ -1,5 +1,7 @@
 """The first step of a job's life: its developer's own launch."""
 
+from datetime import datetime
+
 from msgspec.structs import replace
 
 from spotwarden.model.action import WriteAttempt
@@ -65,6 +67,25 @@ def in_flight(facts: JobFacts) -> bool:
     """Whether an earlier submit has claimed the attempt and not finished it: it is then carried on."""
     is_open = bool(facts.ledger) and facts.status_code is None
     return is_open and facts.ledger[-1].attempt.state in IN_FLIGHT
+
+
+def unsent_until(facts: JobFacts, now: datetime) -> datetime | None:
+    """Until when a request that is on record may still be sent; None where none may.
+
+    Whoever wrote it down may only be slow, and have looked at the chain for the last time: no stop reaches
+    that, but its lease ends it.
+    """
+    held = [
+        recorded.attempt.lease.until
+        for recorded in facts.ledger
+        if recorded.attempt.lease and _is_unanswered(recorded.attempt) and not recorded.attempt.closed
+    ]
+    return max((until for until in held if until > now), default=None)
+
+
+def _is_unanswered(attempt: Attempt) -> bool:
+    newest = attempt.tries[-1] if attempt.tries else None
+    return newest is not None and not newest.operation and not newest.error
 
 
 def overtaken(first: JobFacts, now: JobFacts) -> str:

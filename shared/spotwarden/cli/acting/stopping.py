@@ -21,9 +21,11 @@ from spotwarden.notify.links.considering import consider
 from spotwarden.notify.links.ending import end
 from spotwarden.notify.links.offer_facts import look, look_at_all
 from spotwarden.notify.links.reply import AnswerVerdict, OfferFacts, OfferStanding
+from spotwarden.recovery import submission
 
 WATCH = timedelta(seconds=30)
-"""How long a create request that was under way when its job was closed is waited for."""
+"""How long a create request that was under way when its job was closed is waited for; one that was not
+answered by then is waited for until it cannot be sent any more, 5 min at most."""
 EACH = timedelta(seconds=3)
 JOB = click.argument("job", shell_complete=job_names)
 
@@ -94,7 +96,16 @@ def end_job(
         carried.verdict.done,
         WATCH if _is_placing(offer_facts) else EACH if carried.done else timedelta(0),
     )
-    while left > timedelta(0) and not carried.unsure and carried.verdict.standing is not OfferStanding.BARRED:
+    told = False
+    while not carried.unsure and carried.verdict.standing is not OfferStanding.BARRED:
+        until = submission.unsent_until(newest.job, clock.now()) if newest.job else None
+        if left <= timedelta(0) and until is None:
+            break
+        if left <= timedelta(0) and until and not told:
+            click.echo(
+                f"a request for its VMs may still be sent until {until:%H:%M:%S} UTC: waiting", err=True
+            )
+            told = True
         # A sweep that was under way may have asked for VMs, or begun another attempt, before it saw the end.
         pause(EACH.total_seconds())
         left -= EACH

@@ -4,6 +4,7 @@ import time
 
 import click
 
+from spotwarden import clock
 from spotwarden.cli.context import Context, new_tick
 from spotwarden.engine.context import SweepContext
 from spotwarden.model.facts import JobFacts
@@ -23,6 +24,11 @@ def refuse_beside(context: Context, facts: JobFacts) -> None:
     """
     if submission.in_flight(facts) or not (facts.ledger or facts.script):
         return
+    if sent := submission.unsent_until(facts, clock.now()):
+        raise click.ClickException(
+            f"a request for VMs of {facts.job} may still be sent until {sent:%H:%M:%S} UTC, and a new attempt"
+            " would run beside them. Nothing was stored or launched; try again then"
+        )
     until, told = time.monotonic() + LEAVES_SECONDS, ""
     while problem := submission.beside(seen := _with_instances(context, facts)):
         leaving = submission.leaving(seen)
