@@ -239,6 +239,19 @@ def test_a_server_refuses_whom_it_was_told_to():
     assert none == []
 
 
+def test_a_late_server_keeps_a_mail_before_it_says_so():
+    """Whoever gives up waiting for the word has sent it all the same."""
+
+    def impatient(port, _url):
+        with smtplib.SMTP("127.0.0.1", port, timeout=5) as smtp:
+            smtp.ehlo()
+            smtp.sock.settimeout(0.2)
+            smtp.sendmail("ops@example.com", ["ada@example.com"], MAIL)
+
+    _, messages = visit(trouble(late_seconds=600), refused(impatient, OSError))
+    assert [message["to"] for message in messages] == ["ada@example.com"]
+
+
 def test_a_mute_server_takes_a_mail_and_does_not_say_so():
     """So often as it was told to."""
     hung_up = refused(send, smtplib.SMTPServerDisconnected)

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 from aiosmtpd.smtp import SMTP, Envelope, Session
@@ -16,12 +16,13 @@ class Trouble(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     """What is wrong with the server.
 
     While it is `down` nobody listens; it wants no mail for those in `refuses`; of the next `mute` mails it
-    takes each, and hangs up without having said so.
+    takes each, and hangs up without having said so. That it has taken a mail it says `late_seconds` later.
     """
 
     down: bool = False
     refuses: tuple[str, ...] = ()
     mute: int = 0
+    late_seconds: Annotated[float, msgspec.Meta(ge=0)] = 0.0
 
 
 class _Smtp(SMTP):
@@ -101,6 +102,7 @@ class MailDoor:
         if self.trouble.mute and server.transport is not None:
             self.trouble = msgspec.structs.replace(self.trouble, mute=self.trouble.mute - 1)
             server.transport.abort()  # type: ignore[attr-defined]  # aiosmtpd types it as any transport
+        await asyncio.sleep(self.trouble.late_seconds)
         return "250 kept, not delivered"
 
     async def _listen(self) -> None:
