@@ -1,6 +1,7 @@
 """What holds for all tests."""
 
 import gc
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +14,10 @@ from tests.typed.first_use import watched
 from tests.watchdog import watch_the_end
 
 pytest_plugins = ["tests.fakes.decisions", "tests.fakes.world"]
+
+# Another gcloud than the one of this machine, for all tests that run it.
+if NAMED := os.environ.get("SPOTWARDEN_GCLOUD"):
+    os.environ["PATH"] = f"{Path(NAMED).absolute().parent}:{os.environ['PATH']}"
 
 # How long an example takes says nothing about the code: machines differ, and are busy.
 settings.register_profile("unhurried", deadline=None, max_examples=100 if ASKED else 40)

@@ -2,7 +2,7 @@
 
 A line is a command without `gcloud`, its name and its arguments apart by ` :: `. `!` before it says that the
 local cloud refuses it by design, and what is then said stands behind ` # `. A line `[title]` begins a group.
-The commands build on each other.
+The commands of a group build on each other, and on no other group's.
 
 After a change: `python -m tests.localcloud.gcloud.commands`.
 """
