@@ -21,13 +21,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net/http"
 	"os"
 	"sort"
 	"strings"
 
 	"cloud.google.com/go/storage"
 	"google.golang.org/api/iterator"
+	"google.golang.org/api/option"
 )
 
 func operation(name string, work func() error) {
@@ -89,11 +89,24 @@ func main() {
 	}
 	bucket := client.Bucket("from-go")
 	large := strings.Repeat("0123456789", 100000)
-	// This version makes its buckets at storage.googleapis.com, whatever STORAGE_EMULATOR_HOST says.
-	url := "http://" + os.Getenv("STORAGE_EMULATOR_HOST") + "/storage/v1/b?project=demo-project"
-	if _, err := http.Post(url, "application/json", strings.NewReader(`{"name": "from-go"}`)); err != nil {
+	// Unless it is told the endpoint, this version makes its buckets at storage.googleapis.com, whatever
+	// STORAGE_EMULATOR_HOST says.
+	endpoint := option.WithEndpoint("http://" + os.Getenv("STORAGE_EMULATOR_HOST") + "/storage/v1/")
+	making, err := storage.NewClient(ctx, endpoint)
+	if err != nil {
 		panic(err)
 	}
+	operation("make_a_bucket", func() error {
+		attributes := &storage.BucketAttrs{Labels: map[string]string{"team": "eyes"}, Location: "EU"}
+		if err := making.Bucket("from-go").Create(ctx, "demo-project", attributes); err != nil {
+			return err
+		}
+		made, err := making.Bucket("from-go").Attrs(ctx)
+		if err != nil {
+			return err
+		}
+		return same(made.Labels["team"]+" "+made.Location, "eyes EU")
+	})
 	operation("write", func() error { return write(ctx, bucket.Object("a/é 1"), "weights") })
 	operation("write_in_pieces", func() error { return write(ctx, bucket.Object("large"), large) })
 	operation("read", func() error {
