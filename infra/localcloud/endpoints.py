@@ -31,6 +31,8 @@ class Endpoints:
             "GCE_METADATA_IP": f"{host}/" if self.token else host,
             "STORAGE_EMULATOR_HOST": self.http,
             "DISABLE_GCS_PYTHON_CLIENT_OTEL_BUCKET_METADATA": "true",
+            # Else gcsfs asks for a bucket's layout over gRPC with TLS, at the HTTP port, for a minute a call.
+            "GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT": "false",
             "PUBSUB_EMULATOR_HOST": self.grpc,
             "SPOTWARDEN_COMPUTE_ENDPOINT": self.http,
             "SPOTWARDEN_MONITORING_ENDPOINT": f"http://{self.grpc}",

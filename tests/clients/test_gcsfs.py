@@ -94,6 +94,16 @@ def merge():
     assert fs.cat_file("training/whole") == b"onetwo"
 
 @operation
+def with_the_probe_for_its_layout_a_bucket_is_flat():
+    import logging
+    from gcsfs.extended_gcsfs import BucketType, ExtendedGcsFileSystem
+
+    logging.getLogger("google").setLevel(logging.ERROR)
+    asking = ExtendedGcsFileSystem(project="demo-project", token="anon", endpoint_url=url, retry_timeout=1)
+    assert asking._sync_lookup_bucket_type("training") == BucketType.UNKNOWN
+    assert asking.cat_file("training/whole") == b"onetwo"
+
+@operation
 def remove_everything():
     fs.rm("training", recursive=True)
     assert not fs.exists("training")
@@ -101,8 +111,11 @@ def remove_everything():
 
 
 def test_gcsfs_does_what_is_expected(cloud, home):
-    """Its probe for a hierarchical namespace is off: it asks over gRPC with TLS, whatever the endpoint."""
+    """Its probe for a hierarchical namespace is off in the environment: it asks over gRPC with TLS.
+
+    Where it asks nevertheless it gets no answer, and takes the bucket for a flat one.
+    """
     wanted = expected("gcsfs")
     python = venv("gcsfs", wanted.install) / "python"
-    done = play([python, "-c", PROGRAM], cloud, home, more={"GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT": "false"})
+    done = play([python, "-c", PROGRAM], cloud, home)
     assert differences(wanted, of_lines(done.stdout)) == [], done.stderr
