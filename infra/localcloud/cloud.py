@@ -85,7 +85,7 @@ class LocalCloud:
         self._clock = clock
         self._outbound = Outbound()
         self.travel = Travel(
-            clock, note=options.state / "ahead", skipped=self._skipped, arrive=self._restart_functions
+            clock, note=options.state / "ahead", skipped=self._skipped, cut_off=self._restart_functions
         )
         post = self.travel.held(self._outbound.post)
         self.travel.recall()
@@ -184,6 +184,7 @@ class LocalCloud:
     async def _start(self) -> None:
         """Start what others need first; what was started is stopped in the reverse order."""
         self._options.state.mkdir(parents=True, exist_ok=True)
+        self.travel.write_down()
         sweep_leftovers()
         self._later(self._outbound.close)
         self._later(self.storage.close)
@@ -227,7 +228,7 @@ class LocalCloud:
         )
         self._later(processes.stop)
         self._deployed = settings(manifest, where, policy=deployment.policy, urls=processes.urls)
-        await processes.start(self.client_environment())
+        await processes.start(self._function_environment())
         self._processes = processes
         await wire(manifest, where, base=self._http.url, urls=processes.urls)
 
@@ -235,6 +236,10 @@ class LocalCloud:
         """What a client of this cloud sets, the settings of our own functions and commands included."""
         ahead = self._clock.ahead.total_seconds()
         return {**self._vm_environment(), **({"SPOTWARDEN_CLOCK_AHEAD": f"{ahead:f}"} if ahead else {})}
+
+    def _function_environment(self) -> Mapping[str, str]:
+        """The same with the file that says the time: a function goes on while the cloud travels."""
+        return {**self._vm_environment(), "SPOTWARDEN_CLOCK_FILE": str(self.travel.note.absolute())}
 
     def _vm_environment(self) -> Mapping[str, str]:
         """The same without the time: what runs in a VM goes by this machine's."""
@@ -262,7 +267,7 @@ class LocalCloud:
 
     async def _restart_functions(self) -> None:
         if self._processes is not None:
-            await self._processes.restart(self.client_environment())
+            await self._processes.restart()
 
     def _powered_off(self, instance_id: str) -> None:
         self.compute.guest_poweroff(instance_id)

@@ -7,10 +7,10 @@ once, and metrics go on as they last were.
 """
 
 import asyncio
-import contextlib
 from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Annotated
 
 import msgspec
@@ -28,8 +28,8 @@ TIMEOUT = timedelta(seconds=20)
 """How long a journey waits for those who work; who takes longer is cut off, and the message comes again."""
 Skipped = Callable[[datetime, datetime], None]
 """Is told which time was skipped: from when to when."""
-Arrive = Callable[[], Awaitable[None]]
-"""Brings whoever has a clock of its own to the new time."""
+CutOff = Callable[[], Awaitable[None]]
+"""Ends whoever still works at a message, and starts it anew."""
 
 
 class Journey(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -39,13 +39,17 @@ class Journey(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 class Travel:
-    """Who lets the clock go ahead. `note` keeps how far it is, for the next start over the same state."""
+    """Who lets the clock go ahead.
 
-    def __init__(self, clock: Clock, *, note: Path, skipped: Skipped, arrive: Arrive) -> None:
+    `note` says how far it is, in seconds: to the functions, which read it whenever they look at the time, and
+    to the next start over the same state.
+    """
+
+    def __init__(self, clock: Clock, *, note: Path, skipped: Skipped, cut_off: CutOff) -> None:
         self._clock = clock
-        self._note = note
+        self.note = note
         self._skipped = skipped
-        self._arrive = arrive
+        self._cut_off = cut_off
         self._one = asyncio.Lock()
         self._still = asyncio.Event()
         self._still.set()
@@ -55,8 +59,8 @@ class Travel:
 
     def recall(self) -> None:
         """Be as far ahead as at the end: what is in the bucket must not be of the future."""
-        if self._note.exists():
-            self._clock.ahead = timedelta(seconds=float(self._note.read_text(encoding="ascii")))
+        if self.note.exists():
+            self._clock.ahead = timedelta(seconds=float(self.note.read_text(encoding="ascii")))
 
     def held(self, post: Post) -> Post:
         """The same way of posting, which waits for the end of a journey."""
@@ -79,15 +83,22 @@ class Travel:
         async with self._one:
             self._still.clear()
             try:
-                with contextlib.suppress(TimeoutError):
+                try:
                     await asyncio.wait_for(self._idle.wait(), TIMEOUT.total_seconds())
+                except TimeoutError:
+                    await self._cut_off()
                 left = self._clock.now()
                 self._clock.travel(duration)
-                self._note.write_text(f"{self._clock.ahead.total_seconds():f}", encoding="ascii")
+                self.write_down()
                 self._skipped(left, self._clock.now())
-                await self._arrive()
             finally:
                 self._still.set()
+
+    def write_down(self) -> None:
+        """Say how far ahead it is, in one piece: a function may look at any moment."""
+        with NamedTemporaryFile("w", dir=self.note.parent, delete=False, encoding="ascii") as file:
+            file.write(f"{self._clock.ahead.total_seconds():f}")
+        Path(file.name).replace(self.note)
 
     def admin_routes(self) -> list[BaseRoute]:
         """`/local/travel`: POST goes ahead, GET says how far it is."""

@@ -1,6 +1,7 @@
 """Journeys into the future: what follows the clock, what goes on as it was, and what is not invented."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
@@ -17,9 +18,12 @@ from localcloud.cloud import LocalCloud, Options
 from localcloud.commands import main
 from localcloud.outbound import Outgoing
 from localcloud.travel import Travel
+from tests.e2e.chaos.cloud import served
 from tests.localcloud.compute.world import request
+from tests.waiting import wait
 
 TIMEOUT_SECONDS = 30
+POLICY = Path(__file__).resolve().parents[2] / "infra" / "policy.toml"
 ZONE = "/compute/v1/projects/demo/zones/us-central1-a"
 GPU = "agent.googleapis.com/gpu/utilization"
 LINES = "logging.googleapis.com/log_entry_count"
@@ -319,10 +323,12 @@ def test_a_journey_waits_for_who_works_and_holds_back_the_others(tmp_path):
             await answers.wait()
             return 200
 
-        async def arrive() -> None:
-            told.append("arrives")
+        async def cut_off() -> None:
+            told.append("cut off")
 
-        way = Travel(Clock(), note=tmp_path / "ahead", skipped=lambda *_: None, arrive=arrive)
+        way = Travel(
+            Clock(), note=tmp_path / "ahead", skipped=lambda *_: told.append("travels"), cut_off=cut_off
+        )
         held = way.held(post)
         first = asyncio.create_task(held(Outgoing(url="first", timeout=timedelta(seconds=1))))
         await asyncio.sleep(0)
@@ -335,7 +341,52 @@ def test_a_journey_waits_for_who_works_and_holds_back_the_others(tmp_path):
         await asyncio.gather(first, journey, second)
         return told
 
-    assert asyncio.run(story()) == ["asked first", "answers", "arrives", "asked second"]
+    assert asyncio.run(story()) == ["asked first", "answers", "travels", "asked second"]
+
+
+def test_who_does_not_come_to_an_end_is_cut_off_before_the_time_passes(tmp_path, monkeypatch):
+    """It would go on by another clock in the midst of what it does."""
+    monkeypatch.setattr("localcloud.travel.TIMEOUT", timedelta(milliseconds=1))
+    note = tmp_path / "ahead"
+
+    async def story() -> list[str]:
+        told: list[str] = []
+
+        async def post(_call: Outgoing) -> int:
+            return await asyncio.Future()
+
+        async def cut_off() -> None:
+            told.append(f"cut off at {float(note.read_text()):g}")
+
+        way = Travel(Clock(), note=note, skipped=lambda *_: told.append("travels"), cut_off=cut_off)
+        way.write_down()
+        working = asyncio.create_task(way.held(post)(Outgoing(url="first", timeout=timedelta(seconds=1))))
+        await asyncio.sleep(0)
+        await way.go(timedelta(hours=1))
+        working.cancel()
+        return [*told, f"at {float(note.read_text()):g}"]
+
+    assert asyncio.run(story()) == ["cut off at 0", "travels", f"at {HOUR}"]
+
+
+def test_functions_go_by_the_new_time_and_are_not_started_again(tmp_path):
+    """The process that was asked before the journey is asked after it, and is an hour further."""
+    with served(tmp_path, POLICY, "--no-machines") as here:
+
+        def swept() -> datetime:
+            raw = here.read("spotwarden/turns/recover_spot.json")
+            turn = json.loads(raw) if raw else {}
+            return datetime.fromisoformat(turn.get("swept") or "1970-01-01T00:00:00Z")
+
+        before = here.function()
+        begun = datetime.now(UTC)
+        here.tick()
+        wait(TIMEOUT_SECONDS, lambda: swept() >= begun, "recover_spot does not sweep")
+        here.post("/local/travel", {"seconds": HOUR})
+        here.tick()
+        wait(TIMEOUT_SECONDS, lambda: swept() >= begun + timedelta(hours=1), "it goes by the old time")
+        after = here.function()
+        assert (after["pid"], after["starts"]) == (before["pid"], before["starts"])
 
 
 # --- the commands ---

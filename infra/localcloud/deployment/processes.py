@@ -107,13 +107,12 @@ class Processes:
             place.close()
         self._sockets.cleanup()
 
-    async def restart(self, environment: Mapping[str, str]) -> None:
-        """Start all anew, at the same places, in another environment; when this returns, each answers.
+    async def restart(self) -> None:
+        """Start all anew, at the same places; when this returns, each answers.
 
         They are killed: whoever wants them to end what they do waits for that first.
         """
         await self._unwatch()
-        self._environment = environment
         await asyncio.gather(*(self._again(kept) for kept in self.kept.values()))
 
     def log_of(self, function: Function) -> Path:

@@ -16,7 +16,7 @@ from localcloud.story.browsing import BrowsedPage, read_page
 SOON, SELDOM = 0.05, 0.5
 """Seconds between two looks: a tenth of what one has waited for already, within these bounds."""
 SHORT, LONG = 30.0, 120.0
-"""How many seconds an answer may take; a journey in time restarts every function."""
+"""How many seconds an answer may take; a journey in time waits for the sweeps that are under way."""
 LOCATION = "us-central1"
 GPU = "agent.googleapis.com/gpu/utilization"
 Found = TypeVar("Found")

@@ -100,19 +100,19 @@ def test_a_killed_function_is_started_again_at_the_same_place(processes: Process
     asyncio.run(story())
 
 
-def test_functions_are_started_anew_in_another_environment(processes: Processes):
-    """At the same place, once each, and they answer; one that is killed after that comes back in it."""
+def test_functions_are_started_anew_in_the_same_environment(processes: Processes):
+    """At the same place, once each, and they answer; one that is killed after that comes back in it, too."""
 
     async def environment_of(pid: int) -> str:
         return psutil.Process(pid).environ().get("COLOUR", "")
 
     async def story() -> None:
-        await processes.start({})
+        await processes.start({"COLOUR": "green"})
         try:
             kept = processes.kept["echo"]
             url, before = kept.url, psutil.Process(kept.process.pid)
-            assert await environment_of(before.pid) == ""
-            await processes.restart({"COLOUR": "green"})
+            assert await environment_of(before.pid) == "green"
+            await processes.restart()
             assert await is_taken(url)
             assert (kept.starts, kept.url) == (2, url)
             assert not before.is_running()
