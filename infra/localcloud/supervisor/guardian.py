@@ -218,10 +218,13 @@ def send_signal(pid: int, number: signal.Signals) -> None:
         os.kill(pid, number)
 
 
-def descendants() -> Iterator[int]:
-    """The process ids of all descendants, parents before children; those born meanwhile may be missing."""
+def descendants(pid: int = 0) -> Iterator[int]:
+    """The process ids of all descendants, or those of another process; those born meanwhile may be missing.
+
+    Parents come before their children.
+    """
     children = children_by_kernel if KERNEL_LISTS_CHILDREN else children_by_ps()
-    queue = [os.getpid()]
+    queue = [pid or os.getpid()]
     while queue:
         for child in children(queue.pop()):
             queue.append(child)

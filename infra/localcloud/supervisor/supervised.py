@@ -15,6 +15,7 @@ from typing import IO
 import psutil
 
 from localcloud.supervisor import marks
+from localcloud.supervisor.guardian import descendants
 
 GUARDIAN = Path(__file__).with_name("guardian.py")
 
@@ -87,11 +88,14 @@ class Supervised:
         """The descendants alive now: the command if it still runs, and all that came of it."""
         if self._listening.done():
             return []
+        # psutil's own children() would look at every process of this machine, for each VM that is measured.
+        return [process for pid in descendants(self._guardian) if (process := self._living(pid))]
+
+    def _living(self, pid: int) -> psutil.Process | None:
         try:
-            everyone = psutil.Process(self._guardian).children(recursive=True)
+            return psutil.Process(pid) if pid != self._inner else None
         except psutil.NoSuchProcess:
-            return []
-        return [process for process in everyone if process.pid != self._inner]
+            return None
 
     def _order(self, order: bytes) -> None:
         if not self._listening.done():
