@@ -158,3 +158,30 @@ def test_an_event_that_finds_no_storm_silences_nobody(beset):
     for job in ("job-1", "job-2"):
         beset.sweep(about=job)
         assert beset.read(f"{job}/metadata/attempts/2.json")["tries"]
+
+
+def test_from_a_marker_to_the_request_few_calls_wait_for_one_another(world):
+    """What most jobs need is read while the markers are listed, and no list is asked for twice."""
+    crowd = Crowded(world)
+    world.settle()
+    crowd.preempt("test-vm")
+    world.wait(minutes=2)
+    slow = Slow(world.cloud.ports())
+    world.sweep_over(slow.cloud, "test-vm")
+    before = slow.made[: [call for call, _, _ in slow.made].index("launch") + 1]
+    assert len(before) == 14
+    beside = {str(what) for call, what, _ in before[:4] if call in {"entries", "read"}}
+    assert {"test-vm/metadata/", "spotwarden/open/test-vm.json"} <= beside
+
+
+@pytest.mark.parametrize("call", ["read", "entries"])
+def test_what_is_read_ahead_in_vain_is_read_in_its_turn(world, call):
+    """A job that is looked at by its event comes back all the same."""
+    crowd = Crowded(world)
+    world.settle()
+    crowd.preempt("test-vm")
+    world.wait(minutes=2)
+    about = {"read": "spotwarden/open/", "entries": "^test-vm/metadata/"}[call]
+    world.cloud.store.trouble.order(call, unanswered(after_work=False), about=about)
+    world.sweep(about="test-vm")
+    assert world.attempts()[-1].number == 2

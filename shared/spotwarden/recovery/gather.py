@@ -6,6 +6,7 @@ was lost; an instance created while we look is in the newer list, and is not tak
 """
 
 from collections.abc import Callable, Collection, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
 from functools import partial
 from typing import NamedTuple
@@ -29,7 +30,7 @@ from spotwarden.model.tick import Tick
 from spotwarden.model.watch import Watched
 from spotwarden.ports import Cloud, Entry
 from spotwarden.recovery.crowds import LISTED, told_apart
-from spotwarden.recovery.job_folder import look_into
+from spotwarden.recovery.job_folder import JobFolder, look_into, read_watch
 from spotwarden.recovery.job_look import Looking, RestOfMarkers
 from spotwarden.recovery.markers import job_names, read_markers
 from spotwarden.recovery.node_beats import LazyBeats
@@ -89,8 +90,8 @@ def gather(cloud: Cloud, layout: Layout, tick: Tick, width: SweepWidth = ALONE) 
         return _batch(cloud, layout, tick, width.workers)
     if tick.about and _is_known_storm(layout, tick):
         return GatheredJobs(busy=True)
-    few = _few(cloud, layout, tick) if tick.about else None
-    if few is not None and (seen := _one(cloud, layout, tick, few)):
+    few, ahead = _look_ahead(cloud, layout, tick, width.workers) if tick.about else (None, Ahead())
+    if few is not None and (seen := _one(cloud, layout, tick, few, ahead)):
         return seen
     if taken := take_turn(cloud.store, layout, tick):
         return _everything(cloud, layout, tick, taken, width)
@@ -126,13 +127,40 @@ def _few(cloud: Cloud, layout: Layout, tick: Tick) -> list[Entry] | None:
     return known if len(known) <= CROWD else None
 
 
-def _one(cloud: Cloud, layout: Layout, tick: Tick, entries: list[Entry]) -> GatheredJobs | None:
+class Ahead(NamedTuple):
+    """What was read of the job that has the node's name, while the markers were listed; None for nothing.
+
+    It only says where to look: whether the job lives is read once more, after the instances.
+    """
+
+    folder: JobFolder | None = None
+    watched: Watched | None = None
+
+
+def _look_ahead(cloud: Cloud, layout: Layout, tick: Tick, workers: int) -> tuple[list[Entry] | None, Ahead]:
+    """The markers as `_few` gives them, and with them what most jobs need next."""
+    if workers == 1 or job_problem(tick.about) is not None or tick.about in RESERVED_JOBS:
+        return _few(cloud, layout, tick), Ahead()
+    with ThreadPoolExecutor(2) as pool:
+        folder = pool.submit(look_into, cloud.store, layout, tick.about)
+        watched = pool.submit(read_watch, cloud.store, layout, tick.about)
+        few = _few(cloud, layout, tick)
+    # What failed is read again in its turn, and says then what is wrong.
+    return few, Ahead(
+        folder=None if folder.exception() else folder.result(),
+        watched=None if watched.exception() else watched.result(),
+    )
+
+
+def _one(cloud: Cloud, layout: Layout, tick: Tick, entries: list[Entry], ahead: Ahead) -> GatheredJobs | None:
     """The job of one node; nothing is asked of Compute Engine where its marker is gone.
 
     None where the node's name does not tell its job: the list of open jobs may, so everything is looked at.
     """
     name = layout.markers() + tick.about
-    found = read_markers(cloud.store, layout, [entry for entry in entries if entry.name == name])
+    there = {tick.about} if ahead.folder and ahead.folder.things else set()
+    mine = [entry for entry in entries if entry.name == name]
+    found = read_markers(cloud.store, layout, mine, there=there)
     for failure in found.failures:
         raise failure
     if found.unusable or found.nameless:
@@ -143,11 +171,13 @@ def _one(cloud: Cloud, layout: Layout, tick: Tick, entries: list[Entry]) -> Gath
         by_job = {job: [] for job in _existing(cloud, layout, job_names(tick.about))}
         if not by_job:
             return None
-    for job, mine in by_job.items():
+    for job, own in by_job.items():
         others = [entry for entry in entries if entry.name != name and _is_of(layout, entry, job)]
-        markers = [*mine, *read_markers(cloud.store, layout, others).by_job.get(job, [])]
-        shown = _shown_of(cloud, layout, job, markers, tick)
-        jobs.append(partial(Looking(cloud.store, layout, shown=shown).look, job, markers))
+        markers = [*own, *read_markers(cloud.store, layout, others).by_job.get(job, [])]
+        known = ahead if job == tick.about else Ahead()
+        shown = _shown_of(cloud, layout, job, markers, now=tick.now, folder=known.folder)
+        watched = [known.watched] if known.watched else []
+        jobs.append(partial(Looking(cloud.store, layout, shown=shown, watched=watched).look, job, markers))
     return GatheredJobs(jobs=jobs)
 
 
@@ -157,8 +187,10 @@ def _is_of(layout: Layout, entry: Entry, job: str) -> bool:
     return job_names(node)[-1] == job
 
 
-def _shown_of(cloud: Cloud, layout: Layout, job: str, markers: list[Marker], tick: Tick) -> ShownInstances:
-    folder = look_into(cloud.store, layout, job)
+def _shown_of(
+    cloud: Cloud, layout: Layout, job: str, markers: list[Marker], *, now: datetime, folder: JobFolder | None
+) -> ShownInstances:
+    folder = folder or look_into(cloud.store, layout, job)
     if folder.of(AttemptRecord):
         names = {job, *(marker.node for marker in markers)}
         names |= {getattr(object_name, "node", job) for object_name in folder.things}
@@ -166,7 +198,7 @@ def _shown_of(cloud: Cloud, layout: Layout, job: str, markers: list[Marker], tic
     else:
         # Nobody knows the other nodes of a gang that was launched by hand.
         instances = cloud.compute.instances()
-    oldest = min([tick.now, *(marker.written for marker in markers)])
+    oldest = min([now, *(marker.written for marker in markers)])
     return ShownInstances(instances, cloud.compute.operations(oldest - LOG_MARGIN))
 
 

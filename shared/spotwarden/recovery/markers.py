@@ -33,12 +33,14 @@ class Markers(NamedTuple):
     failures: list[Exception]
 
 
-def read_markers(store: Store, layout: Layout, entries: Iterable[Entry], workers: int = 1) -> Markers:
-    """Read them all, several at a time, and find each one's job."""
+def read_markers(
+    store: Store, layout: Layout, entries: Iterable[Entry], workers: int = 1, *, there: Collection[str] = ()
+) -> Markers:
+    """Read them all, several at a time, and find each one's job; jobs that are `there` are not looked for."""
 
     def look(entry: Entry) -> tuple[Marker, str | UnusableMarker] | UnusableMarker | None:
         marker = read_marker(store, layout, entry)
-        return (marker, _owner(store, layout, marker)) if isinstance(marker, Marker) else marker
+        return (marker, _owner(store, layout, marker, there)) if isinstance(marker, Marker) else marker
 
     done: Each[tuple[Marker, str | UnusableMarker] | UnusableMarker] = each(entries, look, workers)
     found = Markers({}, [], [], done.failures)
@@ -121,10 +123,10 @@ def _unusable(layout: Layout, entry: Entry, reason: str, data: bytes) -> Unusabl
     return UnusableMarker(name=name, generation=entry.generation, reason=reason, data=data)
 
 
-def _owner(store: Store, layout: Layout, marker: Marker) -> str | UnusableMarker:
+def _owner(store: Store, layout: Layout, marker: Marker, there: Collection[str]) -> str | UnusableMarker:
     """The job this marker belongs to, or why it belongs to none."""
     candidates = {marker.node, *([marker.body.job] if marker.body.job else [])}
-    jobs = {job for job in candidates if _exists(store, layout, job)}
+    jobs = {job for job in candidates if job in there or _exists(store, layout, job)}
     registered = list(_registered(store, layout, marker.node)) if not jobs else []
     return _owned(marker, jobs=jobs, registered=registered)
 
