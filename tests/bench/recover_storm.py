@@ -1,9 +1,15 @@
-"""A thousand jobs preempted at once: `python tests/bench/recover_storm.py [--jobs 1000] [--gcloud 3]`.
+"""A thousand jobs preempted at once: `recover_storm.py [--jobs 1000] [--latency 20] [--instances 10]`.
 
-The function is real, in a process of its own. VMs have no process: two cores have no room for a thousand.
-Compute's rate quotas are in force as Google published them last (1,500 a minute per region for changes, reads
-and looks at operations; 750 for aggregated lists). Beside it: gcloud, run once per script, on the same local
-cloud; a few runs are measured and multiplied.
+The function is real: as many processes as Cloud Run may start instances, each with one request at a time.
+VMs have no process: two cores have no room for a thousand. A call takes 20 ms unless told otherwise, an
+object takes one write a second, and Compute's rate quotas are in force as Google published them last (1,500 a
+minute per region for changes, reads and looks at operations; 750 for aggregated lists).
+
+On paper: what the storm would take where each instance has a processor of its own, from what was counted:
+its share of all processor time and, 16 workers at a time, of all calls.
+
+With `--grow 1,10,100` a table of how all of it grows; `--plot FILE` draws it. With `--gcloud 3` beside it:
+gcloud, run once per script, on the same local cloud; a few runs are measured and multiplied.
 """
 
 import argparse
@@ -16,7 +22,9 @@ import sys
 import tempfile
 import threading
 import time
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -25,6 +33,7 @@ import psutil
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+from tests.bench.plot import drawn
 from tests.e2e.chaos.cast import Job, Kind
 from tests.e2e.chaos.cloud import Cloud, served
 
@@ -32,6 +41,10 @@ POLICY = Path(__file__).resolve().parents[2] / "infra" / "policy.toml"
 ZONES = tuple(f"us-central1-{letter}" for letter in "abcf")
 TIMEOUT_SECONDS = 1800
 HANDS = 8
+WORKERS = 16
+"""Jobs that an instance works on at a time (`SPOTWARDEN_WORKERS`)."""
+AFTER_GOAL, PAPER_GOAL, CALLS_GOAL = 20, 10, 12
+"""Seconds from the last preemption to the last create, measured and on paper; calls to the bucket a job."""
 CPU_GOAL = 30
 """Milliseconds; `recover_calls.py` says what they are, and counts the calls to the bucket."""
 
@@ -136,37 +149,101 @@ def busiest(times: list[float], seconds: float) -> int:
     return max(sum(1 for at in times if start <= at < start + seconds) for start in times)
 
 
-def storm(cloud: Cloud, count: int) -> list[str]:
-    """Run it, and give the rows of the table."""
+@dataclass(frozen=True, kw_only=True)
+class Storm:
+    """What a storm took: seconds since its begin, processor seconds, calls of the function by service."""
+
+    count: int
+    instances: int
+    latency: float
+    seen: float
+    preempted: float
+    creates: list[float]
+    over: float
+    cpu: float
+    memory: tuple[int, int]
+    calls: Counter[str]
+    sweeps: int
+    twice: int
+    refused: int
+
+    @property
+    def paper(self) -> float:
+        """Seconds from the last preemption to the last create where each instance has a processor."""
+        busy = min(self.instances, max(1, self.count // 25))
+        waited = sum(self.calls.values()) / busy / WORKERS * self.latency
+        return self.cpu / busy + waited
+
+    def rows(self) -> list[str]:
+        """The table."""
+        first, half, last = self.creates[0], self.creates[len(self.creates) // 2], self.creates[-1]
+        rates = f"{self.count / last:.1f}, {busiest(self.creates, 10) / 10:.1f} a second"
+        each = ", ".join(f"{name} {number / self.count:.1f}" for name, number in self.calls.most_common())
+        bucket = self.calls["storage"] / self.count
+        return [
+            f"| {self.count} VMs preempted and their markers written, over | | {self.preempted:.1f} s |",
+            f"| create requests accepted; VMs made twice | all; 0 | {len(self.creates)}; {self.twice} |",
+            f"| first, half, last of them after | | {first:.1f}, {half:.1f}, {last:.1f} s |",
+            f"| last create after the last preemption | {AFTER_GOAL} s | {last - self.preempted:.1f} s |",
+            f"| the same on paper, {self.instances} processors | {PAPER_GOAL} s | {self.paper:.1f} s |",
+            f"| creates on average, in the busiest 10 s | | {rates} |",
+            f"| all running again, registered and markers cleared after | | {self.over:.0f} s |",
+            f"| processor milliseconds a job, all of it | {CPU_GOAL} | {self.cpu / self.count * 1000:.1f} |",
+            f"| calls to the bucket a job, all of it | {CALLS_GOAL} | {bucket:.1f} |",
+            f"| calls a job, by service; runs of the function | | {each}; {self.sweeps} |",
+            f"| calls that a quota refused, of anybody | 0 | {self.refused} |",
+            f"| memory before, at its peak | | {self.memory[0] >> 20}, {self.memory[1] >> 20} MiB |",
+        ]
+
+
+def storm(cloud: Cloud, count: int, instances: int, latency: float) -> Storm:
+    """Launch, preempt all, and wait until all is over."""
     jobs = launch(cloud, count)
     cloud.tick()
     seen = until(cloud, lambda: len(cloud.objects("spotwarden/open/")) == count, "all to be seen")
     cloud.end("/local/rates")
     cloud.post("/local/rates", {})
-    memory = Memory(cloud.function()["pid"])
-    idle, cpu = memory.now(), cpu_of(cloud.function()["pid"])
+    pid = cloud.function()["pid"]
+    memory = Memory(pid)
+    idle, cpu, logged = memory.now(), cpu_of(pid), cloud.log.stat().st_size
     began = time.time()
     preempt_all(cloud, jobs)
-    preempted_in = time.time() - began
+    preempted = time.time() - began
     until(cloud, lambda: len(asked(cloud, jobs)) >= count, "all create requests")
-    times = [at - began for at in asked(cloud, jobs)]
     until(
         cloud, lambda: len(running(cloud, jobs)) == count and not cloud.objects("preempted-jobs/"), "the end"
     )
-    over, first, half, last = time.time() - began, times[0], times[len(times) // 2], times[-1]
-    cpu = (cpu_of(cloud.function()["pid"]) - cpu) / count * 1000
-    rates = f"{count / last:.1f}, {busiest(times, 10) / 10:.1f} a second, {busiest(times, 60)}"
-    return [
-        f"| jobs first seen by ticks, without quotas | {seen:.0f} s |",
-        f"| {count} VMs preempted and their markers written, over | {preempted_in:.1f} s |",
-        f"| create requests accepted | {len(times)} of {count} |",
-        f"| first, half, last of them after | {first:.1f}, {half:.1f}, {last:.1f} s |",
-        f"| on average, in the busiest 10 s, in the busiest minute | {rates} |",
-        f"| all running again, registered and markers cleared after | {over:.0f} s |",
-        f"| function: processor milliseconds a job, all of it (aim: at most {CPU_GOAL}) | {cpu:.1f} |",
-        f"| function: memory before, at its peak | {idle / 2**20:.0f}, {memory.end() / 2**20:.0f} MiB |",
-        *calls(cloud, count),
-    ]
+    creates = [at - began for at in asked(cloud, jobs)]
+    made, sweeps = called(cloud, logged)
+    return Storm(
+        count=count,
+        instances=instances,
+        latency=latency,
+        seen=seen,
+        preempted=preempted,
+        creates=creates,
+        over=time.time() - began,
+        cpu=cpu_of(pid) - cpu,
+        memory=(idle, memory.end()),
+        calls=made,
+        sweeps=sweeps,
+        twice=len([vm for vm in cloud.instances() if vm["name"] in jobs]) - count + len(creates) - count,
+        refused=sum(row["refused"] for row in cloud.get("/local/rates")["counts"]),
+    )
+
+
+def called(cloud: Cloud, start: int) -> tuple[Counter[str], int]:
+    """The calls that the function's log tells of from there on, by service, and how many runs made them."""
+    calls: Counter[str] = Counter()
+    sweeps = 0
+    with cloud.log.open("rb") as log:
+        log.seek(start)
+        for line in log:
+            said = json.loads(line) if line.startswith(b"{") else {}
+            if isinstance(said.get("calls"), dict):
+                calls.update(said["calls"])
+                sweeps += 1
+    return calls, sweeps
 
 
 def calls(cloud: Cloud, count: int) -> list[str]:
@@ -175,14 +252,14 @@ def calls(cloud: Cloud, count: int) -> list[str]:
     for one in cloud.get("/local/rates")["counts"]:
         each = f"{one['calls']} calls, {one['calls'] / count:.2f} a job"
         most = f"at most {one['busiest_minute']} a minute, {one['refused']} refused"
-        rows.append(f"| {one['metric']} {one['region']} | {each}, {most} |")
+        rows.append(f"| {one['metric']} {one['region']} | | {each}, {most} |")
     return rows
 
 
 def gcloud(cloud: Cloud, runs: int, count: int) -> list[str]:
     """What running gcloud once per script costs: a few runs, multiplied."""
     if not shutil.which("gcloud") or not runs:
-        return ["| gcloud | not measured |"]
+        return ["| gcloud | | not measured |"]
     cloud.end("/local/rates")
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
     environment = {**os.environ, **cloud.get("/local/env")}
@@ -196,25 +273,61 @@ def gcloud(cloud: Cloud, runs: int, count: int) -> list[str]:
     one = f"{wall:.1f} s, {cpu:.1f} s of CPU, {used:.0f} Compute calls, {memory:.0f} MiB"
     many = f"{wall * count / 60:.0f} min; {cpu * count / 60:.0f} min"
     return [
-        f"| gcloud, one run (mean of {runs}) | {one} |",
-        f"| {count} runs of it, multiplied: one after another; CPU alone | {many} |",
+        f"| gcloud, one run (mean of {runs}) | | {one} |",
+        f"| {count} runs of it, multiplied: one after another; CPU alone | | {many} |",
     ]
+
+
+def measured(count: int, given: argparse.Namespace) -> tuple[Storm, list[str]]:
+    """One storm in a cloud of its own, and what a table says beside it."""
+    latency = given.latency / 1000
+    limit = ("--limit", f"latency_seconds={latency}")
+    with (
+        tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as home,
+        served(Path(home), POLICY, "--no-machines", *limit) as cloud,
+    ):
+        found = storm(cloud, count, given.instances, latency)
+        return found, [*calls(cloud, count), *gcloud(cloud, given.gcloud, count)]
+
+
+def grown(counts: list[int], given: argparse.Namespace) -> None:
+    """The same for storms of several sizes, as a table and as a plot."""
+    print("| preempted | last create | on paper | processor ms a job | bucket calls a job |")
+    print("|---|---|---|---|---|")
+    storms = [measured(count, given)[0] for count in counts]
+    for found in storms:
+        after, cpu = found.creates[-1] - found.preempted, found.cpu / found.count * 1000
+        bucket = found.calls["storage"] / found.count
+        print(f"| {found.count:,} | {after:.1f} s | {found.paper:.1f} s | {cpu:.1f} | {bucket:.1f} |")
+    if given.plot:
+        lines = {
+            "seconds, measured": [found.creates[-1] - found.preempted for found in storms],
+            "seconds, on paper": [found.paper for found in storms],
+            "bucket calls a job": [found.calls["storage"] / found.count for found in storms],
+        }
+        given.plot.write_text(drawn(counts, lines), encoding="utf-8")
 
 
 def main() -> None:
     """Measure and print a table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--jobs", type=int, default=1000)
-    parser.add_argument("--gcloud", type=int, default=3, help="runs of gcloud to measure; 0 for none")
+    parser.add_argument("--latency", type=float, default=20, help="milliseconds that a call takes")
+    parser.add_argument("--instances", type=int, default=10, help="processes of the function")
+    parser.add_argument("--gcloud", type=int, default=0, help="runs of gcloud to measure; 0 for none")
+    parser.add_argument("--grow", default="", help="numbers of jobs, with commas between them")
+    parser.add_argument("--plot", type=Path, help="file for a plot of --grow, as SVG")
     given = parser.parse_args()
-    with (
-        tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as home,
-        served(Path(home), POLICY, "--no-machines") as cloud,
-    ):
-        rows = storm(cloud, given.jobs)
-        rows += gcloud(cloud, given.gcloud, given.jobs)
-    print("VMs had no processes. Rate quotas as Google published them last.\n")
-    print("\n".join(["| what | measured |", "|---|---|", *rows]))
+    # What functions-framework takes for processes and threads: Cloud Run gives an instance one request.
+    os.environ.update(WORKERS=str(given.instances), THREADS="1")
+    if given.grow:
+        grown([int(count) for count in given.grow.split(",")], given)
+        return
+    found, beside = measured(given.jobs, given)
+    print(
+        f"VMs had no processes; {given.instances} instances; {given.latency:g} ms a call; quotas in force.\n"
+    )
+    print("\n".join(["| what | aim | measured |", "|---|---|---|", *found.rows(), *beside]))
 
 
 if __name__ == "__main__":
