@@ -12,10 +12,12 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from spotwarden.model.attempt import AttemptState
 from spotwarden.model.case import Case
 from spotwarden.model.marker import MarkerBody
-from spotwarden.model.outcome import Done
+from spotwarden.model.outcome import Done, Rejected
 from spotwarden.ports import Cloud
+from spotwarden.recovery.ending import stop
 from tests.simulation.ground import as_it_is
 from tests.simulation.mutations import MUTATIONS, Bent
 from tests.simulation.patches import Make, Patch, becomes, gives, instead, turns
@@ -90,6 +92,20 @@ def _unread(old: Any, store: Any, layout: Any, entry: Any) -> Any:
     return replace(marker, body=MarkerBody()) if hasattr(marker, "body") else marker
 
 
+def _stopped_before(old: Any, facts: Any, newest: Any, tick: Any) -> Any:
+    if newest.attempt.lost and any(past.attempt.state is AttemptState.STOPPED for past in facts.ledger):
+        return stop(facts, newest, "a person has stopped it", tick)
+    return old(facts, newest, tick)
+
+
+def _unnamed(notice: Any) -> Any:
+    return replace(notice, evidence={**notice.evidence, "instance_id": ""})
+
+
+def _as_done(old: Any, remediation: Any, outcome: Any) -> Any:
+    return old(remediation, Done(at=None) if isinstance(outcome, Rejected) else outcome)
+
+
 def _delivered(old: Any, store: Any, layout: Any, policy: Any, warned: Any) -> Any:
     del old, store, layout, policy
     return replace(warned, delivered=warned.at)
@@ -110,6 +126,11 @@ def _with_whole_operations(old: Any, instances: Any, operations: Any) -> Any:
 
 
 RECOVERY: Mapping[str, Mutant] = {
+    "a job that was stopped once is stopped when it is lost": _of(
+        "recovery.placing:_removal", instead(_stopped_before)
+    ),
+    "who runs is told without its VM": _of("recovery.notices:started", turns(_unnamed)),
+    "what is asked for again is not on record": _of("recovery.submission:ask_again", gives(None), "plane"),
     "a person's delete is not told from any other": _of("recovery.removal:on_purpose", gives(False)),
     "a person's delete of a gang's node is not heard": _of(
         "recovery.removal:on_purpose", instead(_of_single_nodes_only)
@@ -247,6 +268,18 @@ GOVERNANCE: Mapping[str, Mutant] = {
     ),
     "every VM looks idle": _of("governance.idle.rule:_works", gives(False), "plane"),
     "no GPU is judged": _of("governance.idle.rule:_finding", gives(None), "plane"),
+    "a remedy that was refused counts as applied": _of(
+        "governance.cases.progress:_with", instead(_as_done), "plane"
+    ),
+    "half of a cap counts as all of it": _of(
+        "governance.caps.job_measures:least", turns(lambda span: span and span / 2), "plane"
+    ),
+    "a VM is taken to be up for twice as long": _of(
+        "governance.caps.jobs:_uptime", instead(lambda old, up, most: old(2 * up, most)), "plane"
+    ),
+    "an extension is only thanked for": _of(
+        "governance.caps.job_measures:extended", instead(lambda _old, bound, *_rest: bound), "plane"
+    ),
     "no job has a cap": _of("governance.caps.jobs:of_job", gives(None), "plane"),
     "everybody's cap is passed": _of("governance.caps.measures:is_full", gives(True), "plane"),
     "no VM is out of the policy": _of("governance.compliance.rule:_own", gives(()), "plane"),
@@ -294,7 +327,15 @@ PORTS: Mapping[str, Mutant] = {
 _ALL: Mapping[str, Mutant] = {**PORTS, **RECOVERY, **GOVERNANCE, **NOTIFY}
 
 
+JUDGED = "tests/simulation/plane/test_plane_judge.py::test_the_judge_sees_it"
 TESTS: Mapping[str, str] = {
+    "a job that was stopped once is stopped when it is lost": JUDGED,
+    "a remedy that was refused counts as applied": JUDGED,
+    "an extension is only thanked for": JUDGED,
+    "a VM is taken to be up for twice as long": JUDGED,
+    "what is asked for again is not on record": (
+        "tests/recovery/test_asked_again.py::test_the_newer_word_counts"
+    ),
     "the dead count as made": "tests/recovery/test_attempts.py::test_another_instance_is_not_adopted",
     "no GPU is judged": ("tests/governance/idle/test_rule.py::test_a_gpu_below_the_threshold_idles"),
     "the first look does not miss what the list of operations lacks": (

@@ -21,8 +21,9 @@ CAP = timedelta(hours=2)
 
 
 class PlaneJob(RecoveredJob, kw_only=True):
-    """One job. `said` is when a person last ended or opened it; `doubtful` while nobody can know which.
+    """One job. It is `doubtful` while nobody can know whether it is open.
 
+    `said` is when a person last ended or opened it, `opened` when one last opened it.
     `touched` are the ids of its VMs that a person stopped or deleted, `partly` where others were left. It is
     `deceived` once another job's VM has lied about it, `forged` where that VM wrote its end, `finished` once
     its programs have ended, `extended` once its owner was granted more time, `told_by_person` once a person
@@ -37,6 +38,7 @@ class PlaneJob(RecoveredJob, kw_only=True):
     capped: bool = False
     odd: bool = False
     said: datetime | None = None
+    opened: datetime | None = None
     touched: set[str] = msgspec.field(default_factory=set)
     started: set[str] = msgspec.field(default_factory=set)
     beside: set[str] = msgspec.field(default_factory=set)

@@ -8,7 +8,7 @@ from spotwarden.model.instance import Status
 from spotwarden.model.notice import Notice
 from spotwarden.model.policy import Policy
 from tests.fakes.vms import Vm
-from tests.simulation.plane.jobs import OPS, PlaneJob
+from tests.simulation.plane.jobs import CAP, OPS, PlaneJob
 from tests.simulation.plane.judged import JudgedWorld
 from tests.simulation.plane.mailroom import Arrived
 
@@ -26,6 +26,7 @@ DEEDS = {"stop": "be stopped", "delete": "be deleted"}
 """What a warning says that will be done."""
 FOR_OPS = ("_failing", "quarantined", "blast_radius")
 BUSY = 5.0
+UP = {Status.PROVISIONING, Status.STAGING, Status.RUNNING}
 AT_REST = {Status.TERMINATED, Status.STOPPED, Status.SUSPENDED}
 
 
@@ -51,7 +52,8 @@ class MailJudge:
         now = self._world.now()
         mails = [mail for mail in self._world.mailroom.arrived if mail.notice.kind == f"{rule}{WARNING}"]
         promised = [mail for mail in mails if DEEDS[call] in mail.notice.then]
-        named = [mail for mail in promised if vm.seen.id in {one.id for one in mail.notice.instances}]
+        heard = [mail for mail in promised if mail.to == job.owner or not job.owner or self._for_ops(mail)]
+        named = [mail for mail in heard if vm.seen.id in {one.id for one in mail.notice.instances}]
         if not named:
             return f"no {rule} warning of it has arrived"
         due = [mail for mail in named if _in_time(mail, now)]
@@ -62,7 +64,7 @@ class MailJudge:
             return f"a person keeps it from {rule}"
         if self._world.oracle.policies and policy.rule(rule).remedy.value == "none":
             return f"the policy only tells of {rule}"
-        return self._not_so(rule, job, vm, [mail for mail in due if not self._cleared(mail)])
+        return self._not_so(rule, job, vm, [mail for mail in due if not self._cleared(mail)], policy)
 
     def _cleared(self, mail: Arrived) -> bool:
         """Whether what it said was taken back since, at the latest when it arrived."""
@@ -76,7 +78,7 @@ class MailJudge:
             for at, other in self._oracle.notices.values()
         )
 
-    def _not_so(self, rule: str, job: PlaneJob, vm: Vm, mails: Sequence[Arrived]) -> str:
+    def _not_so(self, rule: str, job: PlaneJob, vm: Vm, mails: Sequence[Arrived], policy: Policy) -> str:
         """Why what the warnings say does not hold, as the world knows it."""
         if not mails:
             return f"every {rule} warning was taken back"
@@ -85,6 +87,8 @@ class MailJudge:
         told, now = min(mail.notice.at for mail in mails), self._world.now()
         if rule == "orphan" and job.forged and not job.mute and self._moved(job, now - LATE, now):
             return "only a word that another VM may have written says that it has ended, and it goes on"
+        if why := self._measured(rule, job, vm, policy):
+            return why
         if job.deceived or job.doubtful:
             return ""
         last = max(mail.notice.at for mail in mails)
@@ -95,7 +99,22 @@ class MailJudge:
                 not job.over and self._oracle.is_newest(job, vm),
                 "its job is open, and it is its newest VM",
             ),
-            "job_cap": (not job.capped, "its job has no cap"),
+        }
+        wrong, why = against.get(rule, (False, ""))
+        return why if wrong else ""
+
+    def _measured(self, rule: str, job: PlaneJob, vm: Vm, policy: Policy) -> str:
+        """Why what nobody can lie about does not hold: how a VM is made, and how long it has been up."""
+        up = self._world.now() - (vm.seen.started or vm.seen.created or self._world.now())
+        most, longest = policy.instance_cap.max_uptime, policy.job_cap.longest
+        job_most = CAP + self._oracle.extended(job)
+        job_most = min(job_most, longest) if longest else job_most
+        against = {
+            "instance_cap": (most is None or up + MINUTE < most, f"it has been up for {up} of {most}"),
+            "job_cap": (
+                not job.capped or self._oracle.up_for(job) + MINUTE < job_most,
+                f"its job has been up for {self._oracle.up_for(job)} of {job_most if job.capped else None}",
+            ),
             "compliance": (not job.odd, "it is as the policy wants it"),
         }
         wrong, why = against.get(rule, (False, ""))
@@ -119,6 +138,9 @@ class MailJudge:
             self._acted(notice)
         elif notice.kind in {"recovered", "launched"}:
             self._runs(notice, job)
+        elif notice.kind == "name_taken":
+            for vm_id in self._world.mine.keys() & set(notice.evidence.values()):
+                self._false(notice, f"{vm_id} is a VM of a job")
         elif notice.kind in CLOSED and job and not self._may_be_over(job):
             self._false(notice, f"nobody has stopped {job.name}, and it has not ended")
         elif notice.kind == "gave_up" and job and not job.over:
@@ -128,7 +150,8 @@ class MailJudge:
 
     def _may_be_over(self, job: PlaneJob) -> bool:
         """Whether it is over, or was until a moment ago: a sweep tells of what it has read."""
-        opened = job.said is not None and self._world.now() - job.said < MOMENT
+        heard = MOMENT + self._world.compute.lag
+        opened = job.said is not None and self._world.now() - job.said < heard
         return bool(job.over) or job.doubtful or job.told_by_person or opened
 
     def _false(self, notice: Notice, why: str) -> None:
@@ -168,18 +191,32 @@ class MailJudge:
 
     def _acted(self, notice: Notice) -> None:
         """What we say that we did, we did."""
-        done = {removal.vm for removal in self._oracle.removals}
+        done = {removal.vm: removal.at for removal in self._oracle.removals}
+        if "may have removed it" in notice.what:
+            there = [vm for target in notice.instances if (vm := self._oracle.seen.get(target.id))]
+            if any(vm.seen.status is Status.RUNNING for vm in there):
+                self._false(notice, "it runs")
+            return
         for target in notice.instances:
+            vm = self._oracle.seen.get(target.id)
             if target.id not in done and target.id.isdecimal():
                 self._false(notice, f"we did nothing to {target.name} {target.id[-4:]}")
+            elif vm and vm.seen.status is Status.RUNNING and _started(vm, notice.at) <= done[target.id]:
+                self._false(notice, f"{target.name} {target.id[-4:]} runs on")
 
     def _runs(self, notice: Notice, job: PlaneJob | None) -> None:
         """The VMs of which it is said that they run are the job's, and have run there."""
         ids = [one for one in notice.evidence.get("instance_id", "").split(", ") if one]
+        if not ids:
+            self._false(notice, "it names no VM")
         for vm_id in ids:
             vm = self._oracle.seen.get(vm_id)
             if vm is None or self._world.mine.get(vm_id) is not job:
                 self._false(notice, f"{vm_id} is no VM of {notice.job}")
+            elif "gone again" in notice.what:
+                continue
+            elif notice.at - self._oracle.ended.get(vm_id, notice.at) > MOMENT and vm.seen.status not in UP:
+                self._false(notice, f"{vm.seen.name} {vm_id[-4:]} has run no more for long")
             elif not vm.seen.zone.startswith(notice.evidence.get("zone", "")):
                 self._false(notice, f"{vm.seen.name} is in {vm.seen.zone}")
 
@@ -208,6 +245,11 @@ class MailJudge:
 
     def _untold(self, mail: Arrived, why: str) -> None:
         self._oracle.fault(f"the mail {mail.subject!r}: {why}")
+
+
+def _started(vm: Vm, otherwise: datetime) -> datetime:
+    """When it last began to run."""
+    return vm.seen.started or otherwise
 
 
 def _in_time(mail: Arrived, now: datetime) -> bool:

@@ -5,7 +5,7 @@ written down as they happen, and each call of a function is held against that.
 """
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import msgspec
@@ -78,6 +78,7 @@ class Oracle:
         self.seen: dict[str, Vm] = {}
         self.ended: dict[str, datetime] = {}
         self.keeps: dict[tuple[str, str], datetime] = {}
+        self.extensions: dict[str, tuple[str, datetime, timedelta]] = {}
         self.notices: dict[str, tuple[datetime, Notice]] = {}
         self.judge = MailJudge(world, self)
         self._wishes: dict[Process, Wish] = {}
@@ -127,8 +128,8 @@ class Oracle:
         elif (wish.ends or wish.opens) and wish.wrote and not done:
             wish.job.doubtful = True
         wish.job.extended |= wish.way is Way.EXTEND
-        if wish.way is Way.KEEP and done:
-            self._keep()
+        if wish.way in {Way.KEEP, Way.EXTEND} and done:
+            self._grant()
 
     def _all_down(self, job: PlaneJob, process: Process) -> None:
         """Whoever is told that his job is stopped has no VM of it that runs."""
@@ -136,18 +137,27 @@ class Oracle:
         if running:
             self.fault(f"{process.tick.sweep} has stopped {job.name}, and it runs: {_told(running)}")
 
-    def _keep(self) -> None:
+    def _grant(self) -> None:
         """Whoever was told that his answer is taken may rely on it."""
         store = self._world.cloud.store
         for entry in store.entries("spotwarden/answers/"):
             stored = store.read(entry.name)
             said = msgspec.json.decode(stored.data) if stored else {}
             offer = said.get("offer", {})
-            if said.get("outcome") and offer.get("way") == Way.KEEP.value and offer.get("case"):
-                case = offer["case"]
-                until = datetime.fromisoformat(said["at"]) + timedelta(hours=offer["hours"])
+            if not said.get("outcome") or not (case := offer.get("case")):
+                continue
+            at, span = datetime.fromisoformat(said["at"]), timedelta(hours=offer["hours"])
+            if offer.get("way") == Way.KEEP.value:
                 key = (case["rule"], case["key"])
-                self.keeps[key] = max(until, self.keeps.get(key, until))
+                self.keeps[key] = max(at + span, self.keeps.get(key, at))
+            elif offer.get("way") == Way.EXTEND.value:
+                self.extensions[entry.name] = (case["key"], at, span)
+
+    def extended(self, job: PlaneJob) -> timedelta:
+        """How much more time its owner was told that it has, since it was last opened."""
+        since = job.opened or datetime.min.replace(tzinfo=UTC)
+        granted = (span for key, at, span in self.extensions.values() if key == job.name and at > since)
+        return sum(granted, timedelta(0))
 
     def published(self, data: bytes) -> None:
         """A notice is on its way."""
@@ -260,7 +270,9 @@ class Oracle:
     def _may_start(self, process: Process, job: PlaneJob) -> None:
         if self.policies.get(process.tick.sweep, _ENFORCING).mode is Mode.OBSERVE:
             self.fault(f"{job.name} is started by {process.tick.sweep}, which only observes")
-        if process in self._wishes:
+        if (wish := self._wishes.get(process)) is not None:
+            if not wish.opens:
+                self.fault(f"{job.name} is started by {process.tick.sweep}, which nobody asked for that")
             self._world.reopen(job, ended=True)
         elif job.doubtful:
             return
@@ -326,6 +338,16 @@ class Oracle:
         else:
             self._world.close(job, GOVERNED)
 
+    def up_for(self, job: PlaneJob) -> timedelta:
+        """How long the job has been up at most: each launch from its first VM to the end of its last one."""
+        now, spans = self._world.now(), dict[str, tuple[datetime, datetime]]()
+        for vm in self.seen.values():
+            if self._world.mine.get(vm.seen.id) is job and vm.seen.created:
+                first, last = spans.get(vm.launch, (vm.seen.created, vm.seen.created))
+                ended = now if vm.seen.status in UP else self.ended.get(vm.seen.id, now)
+                spans[vm.launch] = min(first, vm.seen.created), max(last, ended)
+        return sum((last - first for first, last in spans.values()), timedelta(0))
+
     def is_newest(self, job: PlaneJob, vm: Vm) -> bool:
         """Whether it is of the newest launch of its job."""
         mine = [other for other in self.seen.values() if self._world.mine.get(other.seen.id) is job]
@@ -336,8 +358,11 @@ class Oracle:
         if (wish := self._wishes.get(process)) is not None:
             if wish.job is not job:
                 return "somebody asked for something about another job"
+            if not wish.ends:
+                # It may go on with what recovery has begun, as recovery would; any other VM runs by right.
+                return "" if vm.seen.status not in UP else self._not_replaced(job, vm)
             named = wish.mail is None or vm.seen.id in {one.id for one in wish.mail.notice.instances}
-            return "" if named or wish.opens else "the mail whose link was clicked did not name it"
+            return "" if named else "the mail whose link was clicked did not name it"
         function = process.tick.function
         if function == "recover_spot":
             return self._not_replaced(job, vm)
@@ -349,10 +374,7 @@ class Oracle:
         if vm.seen.status in ASIDE or vm.seen.id in job.doomed or job.doubtful:
             return ""
         launched = [one for one in self.seen.values() if one.launch == vm.launch]
-        if any(one.seen.id in self.lost for one in launched) or vm.seen.status in {
-            Status.PROVISIONING,
-            Status.STAGING,
-        }:
+        if any(one.seen.id in self.lost for one in launched):
             return ""
         if job.over and not any(one.seen.id in job.touched for one in launched):
             return ""
@@ -394,9 +416,16 @@ class Oracle:
         alive = any(vm.seen.status in UP for vm in self.there(job) if vm.seen.name == node)
         if job.over or job.doubtful or alive:
             return True
-        records = [store.read(entry.name) for entry in store.entries(f"{job.name}{LEDGER}")]
-        told = [record.data for record in records if record]
-        return any(str(generation).encode() in data or wrote.encode() in data for data in told)
+        stored = [store.read(entry.name) for entry in store.entries(f"{job.name}{LEDGER}")]
+        records = [msgspec.json.decode(record.data) for record in stored if record]
+        return any(
+            generation in record["markers"].values() or wrote in _answers(record) for record in records
+        )
+
+
+def _answers(record: dict[str, Any]) -> set[str]:
+    """The ids that a record stands in for, or says were removed: that its own VM ran is no answer."""
+    return {*record["replaces"].values(), *(gone["instance_id"] for gone in record["removed"].values())}
 
 
 _ENFORCING = Policy(version="-", mode=Mode.ENFORCE)

@@ -55,6 +55,7 @@ class People(PlaneGround):
         if ended or not job.ended:
             job.over, job.over_since, job.said, job.doubtful = "", None, self.now(), False
             job.finished, job.started = False, set()
+            job.opened, job.told_by_person = self.now(), False
             # The command has removed the status, whoever wrote it.
             job.forged &= not ended
 

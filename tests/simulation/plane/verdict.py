@@ -167,5 +167,9 @@ def ledger_of(world: "PlaneWorld", job: PlaneJob) -> list[dict[str, Any]]:
 
 
 def told_of(world: "PlaneWorld", job: PlaneJob) -> set[str]:
-    """The kinds of notices about a job."""
-    return {notice.kind for _, notice in world.oracle.notices.values() if notice.job == job.name}
+    """The kinds of notices about a job since a person last opened it: older ones explain nothing."""
+    return {
+        notice.kind
+        for at, notice in world.oracle.notices.values()
+        if notice.job == job.name and (job.opened is None or at >= job.opened)
+    }

@@ -1,0 +1,78 @@
+"""What the judge of the plane sees: for each thing that it holds us to, a product that no longer does it."""
+
+import pytest
+
+from tests.simulation.commands import Command, Kind, Pass, Preempt, Stock, Then, Word
+from tests.simulation.mutants import MUTANTS
+from tests.simulation.plane import commands as p
+from tests.simulation.plane.run import PlaneSetting
+from tests.simulation.plane.world import PlaneWorld
+
+SETTING = PlaneSetting(strict=True)
+LOST = (Preempt(vm=0, word=Word.JSON), Pass(seconds=60))
+NO_ROOM = tuple(Stock(zone=zone, left=0) for zone in range(3))
+
+
+def _launched(kind: Kind = Kind.SOLO, **more: bool) -> tuple[Command, ...]:
+    return p.Launch(kind=kind, **more), p.Tick(minutes=20)
+
+
+def _typed(spell: p.Spell) -> tuple[Command, ...]:
+    return p.Type(spell=spell, then=Then.GO_ON), p.Tick(minutes=10)
+
+
+SEEN: dict[str, tuple[tuple[Command, ...], str]] = {
+    "a job that was stopped once is stopped when it is lost": (
+        (
+            *_launched(),
+            *_typed(p.Spell.STOP),
+            *_typed(p.Spell.RESTART),
+            p.Tick(minutes=15),
+            *NO_ROOM,
+            *LOST,
+            p.Tick(minutes=8),
+        ),
+        "nobody has stopped solo-0",
+    ),
+    "who runs is told without its VM": ((*_launched(), *LOST, p.Tick(minutes=5)), "it names no VM"),
+    "markers are cleared before they are answered": (
+        (*_launched(), *LOST, p.Tick(minutes=5)),
+        "is cleared without an answer",
+    ),
+    "a remedy that was refused counts as applied": (
+        (
+            *_launched(odd=True),
+            p.Outage(port=p.Port.COMPUTE, fault=p.Fault.DENIED, seconds=2400),
+            p.Tick(minutes=60),
+        ),
+        "solo-0 0003 runs on",
+    ),
+    "half of a cap counts as all of it": (
+        (*_launched(capped=True), p.Tick(minutes=80)),
+        "its job has been up",
+    ),
+    "a VM is taken to be up for twice as long": (
+        (*_launched(), p.SetPolicy(change=p.PolicyChange.TIGHT), p.Tick(minutes=90)),
+        "it has been up for",
+    ),
+    "an extension is only thanked for": (
+        (
+            *_launched(capped=True),
+            p.Tick(minutes=80),
+            p.Click(answer=p.Answer.EXTEND, then=Then.GO_ON),
+            p.Tick(minutes=60),
+        ),
+        "of 3:00:00",
+    ),
+}
+"""By the mutant's name: a history in which it shows, and what the judge says of it."""
+
+
+@pytest.mark.parametrize("name", SEEN)
+def test_the_judge_sees_it(name):
+    """As the product is the history holds; with this in it the judge says what is wrong."""
+    commands, fault = SEEN[name]
+    assert SETTING.faults(commands)[0] == []
+    with MUTANTS[name].applied():
+        said = SETTING.faults(commands, PlaneWorld(wrap=MUTANTS[name].wrap))[0]
+    assert fault in "; ".join(said)
