@@ -34,7 +34,7 @@ def finish(
                 instance_id=instance_id,
                 generation=facts.registered_at.get(node, 0),
             )
-    notice = notices.started(attempt, ids, tick)
+    notice = notices.started(attempt, ids, tick, gone=_are_gone(facts, ids))
     if notice.id not in facts.told:
         return Tell(reason=attempt.reason, notice=notice)
     running = replace(
@@ -47,6 +47,12 @@ def finish(
         updated=tick.now,
     )
     return WriteAttempt(reason="the instances exist", record=running, generation=newest.generation)
+
+
+def _are_gone(facts: JobFacts, ids: Mapping[str, str]) -> bool:
+    """Whether Compute Engine, asked a moment ago, shows none of them alive: they were lost unseen."""
+    there = {instance.id for instance in facts.instances if alive(instance)}
+    return facts.surveyed and not facts.unsure and not there & set(ids.values())
 
 
 def made(facts: JobFacts, attempt: Attempt, *, dead: bool = False) -> dict[str, str]:

@@ -11,19 +11,20 @@ from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
 
 
-def started(attempt: Attempt, ids: Mapping[str, str], tick: Tick) -> Notice:
-    """Say that a job is back, or that it was launched."""
+def started(attempt: Attempt, ids: Mapping[str, str], tick: Tick, *, gone: bool = False) -> Notice:
+    """Say that a job is back, or that it was launched; with `gone`, that it was and is lost again."""
     again = attempt.number > 1
     place = attempt.tries[-1].place if attempt.tries else ""
     on_demand = " on demand" if attempt.tries and not attempt.tries[-1].spot else ""
     where = f" in {place}{on_demand}" if place else ", started by hand"
+    back, lost = ("was back", "; its VM is gone again") if gone else ("is back", "")
     return Notice(
         id=f"started/{attempt.job}/{attempt.number}",
         kind="recovered" if again else "launched",
         severity=Severity.INFO,
         job=attempt.job,
         at=tick.now,
-        what=f"{attempt.job} {'is back' if again else 'was launched'}: attempt {attempt.number}{where}",
+        what=f"{attempt.job} {back if again else 'was launched'}: attempt {attempt.number}{where}{lost}",
         why=attempt.reason,
         owner=attempt.owner,
         evidence={"instance_id": ", ".join(ids.values()), "zone": place, "attempt": str(attempt.number)},

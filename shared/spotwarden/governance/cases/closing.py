@@ -45,7 +45,9 @@ def without_finding(facts: CaseFacts, policy: Policy, tick: Tick) -> CaseStep | 
     case, generation = facts.filed.case, facts.filed.generation
     if not _was_acted_upon(facts, case):
         return clear(facts, "the problem is gone", policy, tick)
-    notice = notices.acted(case, policy, tick)
+    # A sweep that was cut off has perhaps not sent it, and the VM went by itself.
+    sure = any(remediation.operation for remediation in case.remediations)
+    notice = notices.acted(case, policy, tick, sure=sure)
     if notice.id not in case.told and notice.id not in facts.told:
         return Tell(reason=case.reason, notice=notice)
     return CloseCase(reason="the remedy has worked", case=case, generation=generation)

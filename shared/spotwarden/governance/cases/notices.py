@@ -98,9 +98,10 @@ def unknown(case: Case, finding: Finding, policy: Policy, tick: Tick) -> Notice:
     )
 
 
-def acted(case: Case, policy: Policy, tick: Tick) -> Notice:
-    """Say what was done, and how to go on."""
+def acted(case: Case, policy: Policy, tick: Tick, *, sure: bool = True) -> Notice:
+    """Say what was done, and how to go on; unless `sure`, that it may have been us who did it."""
     phrase = remedy_phrases(case.remedy, case)[1] or "was acted upon"
+    phrase = phrase if sure else "is gone: Spotwarden may have removed it"
     return case_notice(
         case,
         policy,
