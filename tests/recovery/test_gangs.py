@@ -20,6 +20,7 @@ from spotwarden.model.instance import Status
 from spotwarden.model.marker import MarkerBody
 from spotwarden.model.outcome import Rejected
 from spotwarden.recovery.clearing import clear_the_way
+from tests.recovery.facts import NOW
 
 IDS = {"gang-1": "1001", "gang-2": "1002"}
 
@@ -52,6 +53,18 @@ def test_all_nodes_lost_is_one_lost_gang(some, claimed):
     assert record.markers == {"gang-1": 1001, "gang-2": 1002}
     running = some.attempt(2, job="gang", markers=record.markers, replaces=IDS)
     assert running.attempt.markers == record.markers
+
+
+@pytest.mark.parametrize("turned", [False, True], ids=["the first one first", "the last one first"])
+def test_a_gang_is_lost_since_its_first_loss_in_whatever_order_its_nodes_are_named(some, claimed, turned):
+    """What is left of its limits would else hang on which marker woke the sweep."""
+    first, last = NOW - timedelta(minutes=21), NOW - timedelta(minutes=1)
+    nodes = [
+        fallen(some, name, number, history=(some.operation(target_id=number, target_name=name, at=at),))
+        for name, number, at in (("gang-1", "1001", first), ("gang-2", "1002", last))
+    ]
+    record = claimed(some.gang_job(nodes=tuple(reversed(nodes) if turned else nodes), instances=()))
+    assert record.lost == first
 
 
 def test_the_markers_of_all_nodes_are_cleared_by_the_one_answer(some, walk):

@@ -60,9 +60,10 @@ def find(facts: JobFacts, limits: RecoveryLimits, tick: Tick) -> LossFinding | N
         if held := [match for match in beside if match.node.instance_id in ours]:
             return held[0]
     for verdict in BY_WEIGHT:
-        for match in found:
-            if match.judgement.verdict is verdict:
-                return _unless_removed(facts, match, tick)
+        # The loss that came first, in whatever order markers and events name the nodes.
+        matches = [match for match in found if match.judgement.verdict is verdict]
+        if matches:
+            return _unless_removed(facts, min(matches, key=lambda match: lost_at(match.node, tick)), tick)
     return None
 
 
