@@ -30,10 +30,9 @@ WHERE = ("job", "node", "instance_id", "rule")
 
 
 class Author(NamedTuple):
-    """Who acts: the sweep, by which version of the policy, and the how-manieth of its records it is."""
+    """Who acts: the sweep, and the how-manieth of its objects it is."""
 
     tick: Tick
-    policy: str
     number: int
 
 
@@ -44,27 +43,29 @@ class AuditEntry(NamedTuple):
     outcome: Outcome
 
 
-def write_down(store: Store, layout: Layout, author: Author, entries: Sequence[AuditEntry]) -> None:
+def write_down(store: Store, layout: Layout, author: Author, records: Sequence[bytes]) -> None:
     """Add what belongs together to the audit, one object; names sort by time, then sweep, then order."""
     tick = author.tick
     at = tick.now.time().isoformat("seconds").replace(":", "")
     entry = f"{at}-{tick.function}-{tick.sweep}-{author.number:04}"
     name = layout.build(AuditRecord(day=tick.now.date(), entry=entry))
-    data = msgspec.json.format(msgspec.json.encode([_record(author, action) for action in entries]))
+    data = msgspec.json.format(b"[" + b",".join(records) + b"]")
     store.write(name, data, generation=None, content_type=JSON)
 
 
-def _record(author: Author, entry: AuditEntry) -> dict[str, object]:
-    return {
-        "at": author.tick.now,
-        "function": author.tick.function,
-        "sweep": author.tick.sweep,
-        "policy": author.policy,
+def record(tick: Tick, policy: str, entry: AuditEntry) -> bytes:
+    """An entry as the audit keeps it, as JSON; `policy` is the version that it was decided by."""
+    said: dict[str, object] = {
+        "at": tick.now,
+        "function": tick.function,
+        "sweep": tick.sweep,
+        "policy": policy,
         "action": type(entry.action).__name__,
         "why": entry.action.reason,
         "detail": _detail(entry.action),
         "outcome": entry.outcome,
     }
+    return msgspec.json.encode(said)
 
 
 def say(log: WriteLine, tick: Tick, action: Change, outcome: Outcome) -> None:

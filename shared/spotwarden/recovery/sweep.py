@@ -52,16 +52,27 @@ def sweep(context: SweepContext) -> Swept:
         # Whoever has the turn looks at this event's marker too, and asks for its own event again.
         return swept([Wait(reason="another sweep looks at everything", soon=False)], ())
     shared = seen.shared if seen.shared and _shared_out(context, seen.shared) else None
-    moved = _bring_back_all(context, places, shared.own if shared else seen.jobs)
-    rest = _rest(context, places, seen)
+    waits, failures = list[Wait](), list[Exception]()
+    try:
+        # One object of the audit for all of it: what a sweep that is killed has done stands in the records.
+        with context.executor.together():
+            looks = shared.own if shared else seen.jobs
+            for look in (
+                partial(_bring_back_all, context, places, looks),
+                partial(_rest, context, places, seen),
+            ):
+                moved = look()
+                waits += moved.results
+                failures += moved.failures
+    except UnansweredError as error:
+        failures.append(error)
     places.remember(context.executor.written)
-    waits = [*moved.results, *rest.results]
     if shared:
         shared.done()
         waits.append(Wait(reason="further instances look at the jobs", soon=shared.soon))
     else:
-        seen.done(_whole(moved) and _whole(rest))
-    return swept(waits, (*moved.failures, *rest.failures))
+        seen.done(_whole(Each(waits, failures)))
+    return swept(waits, failures)
 
 
 def _shared_out(context: SweepContext, shared: SharedJobs) -> bool:

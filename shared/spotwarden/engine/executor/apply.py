@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from itertools import count
 from threading import Lock
 
-from spotwarden.engine.audit import AuditEntry, Author, say, write_down
+from spotwarden.engine.audit import AuditEntry, Author, record, say, write_down
 from spotwarden.engine.executor import on_bucket, on_compute, on_people
 from spotwarden.engine.executor.outside import ExecutorContext
 from spotwarden.engine.log import WriteLine, log
@@ -32,8 +32,8 @@ from spotwarden.model.tick import Tick
 from spotwarden.ports import Cloud, ConflictError, RejectedError, UnansweredError
 
 DO = {**on_compute.DO, **on_bucket.DO, **on_people.DO}
-AUDITED_TOGETHER = 50
-"""Actions in one object of the audit: a create request may be a quarter of a megabyte."""
+AUDITED_TOGETHER, AUDITED_BYTES = 300, 512 * 1024
+"""Actions in one object of the audit, and bytes that make it full: a create request may have half of them."""
 NOTES = Tell | ShareOut | SendMessage | KeepWatch | EndWatch | RecordLaunched | FileCase | CloseCase
 
 
@@ -47,6 +47,8 @@ class Executor:
         self._policy = policy
         self._log = write_line
         self._counts = count(1)
+        self._lock = Lock()
+        self._held: list[bytes] | None = None
         self.written: list[Attempt] = []
 
     def apply(self, action: Change | Question) -> Outcome:
@@ -54,7 +56,7 @@ class Executor:
         if isinstance(action, Question):
             return self._ask(action)
         entry = self._do(action)
-        self._write_down([entry])
+        self._write([record(self._context.tick, self._policy.version, entry)])
         return entry.outcome
 
     def _ask(self, question: Question) -> Outcome:
@@ -71,8 +73,7 @@ class Executor:
             for action in actions
             if action.node not in refused
         }
-        if entries:
-            self._write_down([*entries.values()])
+        self._keep([*entries.values()])
 
         def came_of(action: ClearMarker) -> Outcome:
             if action.node in refused:
@@ -85,29 +86,39 @@ class Executor:
     def together(self) -> Iterator[Callable[[Change | Question], Outcome]]:
         """Carry out what belongs together; the audit keeps it as one object, whatever ends it, or as a few.
 
+        Within another such block it belongs to that one.
+
         Only for what leaves its own trace where it is killed: a remedy stands in its case before it is sent,
         and a request in its attempt. Safe to use from several threads.
         """
-        entries: list[AuditEntry] = []
-        lock = Lock()
-
-        def apply(action: Change | Question) -> Outcome:
-            if isinstance(action, Question):
-                return self._ask(action)
-            entry = self._do(action)
-            with lock:
-                entries.append(entry)
-                full = entries.copy() if len(entries) >= AUDITED_TOGETHER else []
-                del entries[: len(full)]
-            if full:
-                self._write_down(full)
-            return entry.outcome
-
+        if self._held is not None:
+            yield self._apply_together
+            return
+        self._held = []
         try:
-            yield apply
+            yield self._apply_together
         finally:
-            if entries:
-                self._write_down(entries)
+            held, self._held = self._held, None
+            if held:
+                self._write(held)
+
+    def _apply_together(self, action: Change | Question) -> Outcome:
+        if isinstance(action, Question):
+            return self._ask(action)
+        entry = self._do(action)
+        self._keep([entry])
+        return entry.outcome
+
+    def _keep(self, entries: Sequence[AuditEntry]) -> None:
+        """Write them down with what is done together; at once where nothing is, or where that is enough."""
+        records = [record(self._context.tick, self._policy.version, entry) for entry in entries]
+        with self._lock:
+            if self._held is not None:
+                self._held += records
+                full = len(self._held) >= AUDITED_TOGETHER or sum(map(len, self._held)) >= AUDITED_BYTES
+                records, self._held = (self._held, []) if full else ([], self._held)
+        if records:
+            self._write(records)
 
     def _do(self, action: Change) -> AuditEntry:
         return self._said(action, self._outcome_of(action))
@@ -124,11 +135,11 @@ class Executor:
             self.written.append(action.record)
         return outcome
 
-    def _write_down(self, entries: Sequence[AuditEntry]) -> None:
+    def _write(self, records: Sequence[bytes]) -> None:
         """Under the next number; a count's next is one step, so two threads never share one."""
         context = self._context
-        author = Author(tick=context.tick, policy=self._policy.version, number=next(self._counts))
-        write_down(context.cloud.store, context.layout, author, entries)
+        author = Author(tick=context.tick, number=next(self._counts))
+        write_down(context.cloud.store, context.layout, author, records)
 
 
 def _left_open(error: Exception | None) -> Outcome:
