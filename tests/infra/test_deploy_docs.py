@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.bench.deploy_cost import CONDITIONS, HEARTBEAT_MINUTES, kit, kit_table, table
+from tests.bench.deploy_cost import CONDITIONS, HEARTBEAT_MINUTES, kit, kit_table, month, table, tick_table
 from tests.infra.hcl import CONFIG, plain, things
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -61,6 +61,12 @@ def test_the_costs_are_those_of_the_arithmetic():
     """The table is what tests/bench/deploy_cost.py prints: run it after a change of functions.yaml."""
     page = (DOCS / "cost.md").read_text()
     assert "\n".join(table()) in page
+    assert "\n".join(tick_table()) in page
+
+
+def test_the_heartbeats_of_a_thousand_vms_are_half_of_what_they_cost():
+    """$43 of them; they are in the table, for they are written into the same bucket."""
+    assert round(month(1_000)["job kit: heartbeats"]) == 43
 
 
 def test_what_jobs_write_is_on_the_page_of_costs():
