@@ -32,6 +32,29 @@ def test_another_gcloud_command_is_a_note_with_its_line(run):
     assert (note.line, note.text) == (2, "gcloud compute ssh vm: not part of any request")
 
 
+@pytest.mark.parametrize("more", [[], [DATE]])
+def test_a_create_of_the_preview_track_is_refused(run, more):
+    """It is newer than the gcloud that we read: passed over, the script would launch nothing in silence."""
+    with pytest.raises(ScriptRefused, match=r"preview came after|the output of date"):
+        run(["gcloud", "preview", *CREATE[1:], *more])
+
+
+def test_another_command_of_the_preview_track_is_a_note(run):
+    """As in every track."""
+    (note,) = run(CREATE, ["gcloud", "preview", "compute", "ssh", "vm"]).notes
+    assert (note.line, note.text) == (2, "gcloud compute ssh vm: not part of any request")
+
+
+@pytest.mark.parametrize(
+    ("project", "where"),
+    [("almalinux-cloud", "zones/-/imageFamilyViews/f"), ("mine", "global/images/family/f")],
+)
+def test_image_families_of_almalinux_are_asked_for_by_zone(run, project, where):
+    """As gcloud 578 does it, and as of Google's other public projects."""
+    (request,) = run([*CREATE, "--image-family=f", f"--image-project={project}"]).requests
+    assert request.body["disks"][0]["initializeParams"]["sourceImage"].endswith(f"{project}/{where}")
+
+
 def test_the_configuration_changes_creates_behind_it_only(run):
     """A property may be written with its section or, in core, without."""
     found = run(

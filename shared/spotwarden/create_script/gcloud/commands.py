@@ -17,7 +17,9 @@ _LEAVES = {
     (*_INSTANCES, "bulk", "create"): BULK,
     (*_INSTANCES, "create-with-container"): CONTAINER,
 }
-_TRACKS = ("alpha", "beta")
+PREVIEW = "preview"
+"""The track that came after gcloud 528."""
+_TRACKS = ("alpha", "beta", PREVIEW)
 
 # The commands of Google Cloud SDK 528 that stand beside the creates, level by level.
 _TOP = words(

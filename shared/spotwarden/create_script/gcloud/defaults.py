@@ -17,9 +17,10 @@ CONFIDENTIAL_IMAGE_FAMILY = "ubuntu-2204-lts"
 CONFIDENTIAL_IMAGE_PROJECT = "ubuntu-os-cloud"
 
 # Image families of these projects are asked for by zone, so that a rollout can go zone by zone.
+# gcloud 528 asks for those of almalinux-cloud in all zones at once, 578 no more.
 PUBLIC_IMAGE_PROJECTS = words(
     """
-    centos-cloud cos-cloud debian-cloud fedora-coreos-cloud opensuse-cloud oracle-linux-cloud
+    almalinux-cloud centos-cloud cos-cloud debian-cloud fedora-coreos-cloud opensuse-cloud oracle-linux-cloud
     rhel-cloud rhel-sap-cloud rocky-linux-accelerator-cloud rocky-linux-cloud suse-cloud
     suse-sap-cloud ubuntu-os-accelerator-images ubuntu-os-cloud ubuntu-os-pro-cloud windows-cloud
     windows-sql-cloud

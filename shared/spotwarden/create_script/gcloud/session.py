@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from spotwarden.create_script.gcloud.argv import ArgToken
-from spotwarden.create_script.gcloud.commands import CommandLine, check_name, may_create, read_line
+from spotwarden.create_script.gcloud.commands import PREVIEW, CommandLine, check_name, may_create, read_line
 from spotwarden.create_script.gcloud.config import Config
 from spotwarden.create_script.gcloud.create import requests_of
 from spotwarden.create_script.gcloud.files import Rationed, Rations
@@ -17,6 +17,11 @@ _HELP = {"--help", "-h"}
 # A reason may quote a value of the script, and that may be a whole startup script.
 _LONGEST = 500
 _VERSION = {"--version", "-v"}
+
+_TOO_NEW = (
+    "gcloud preview came after gcloud 528, whose commands we read; leave out the word preview, "
+    "or put what it is needed for into an instance template"
+)
 
 
 class GcloudSession:
@@ -51,6 +56,8 @@ class GcloudSession:
         if unknown and (line.leaf or (line.unknown and may_create(line))):
             raise ScriptRefused(unknown.reason, line=unknown.line or command.line)
         if line.leaf and not _asks_for_help(line):
+            if line.track == PREVIEW:
+                raise ScriptRefused(_TOO_NEW, line=command.line)
             self._create(command, line)
             return
         if not unknown:
