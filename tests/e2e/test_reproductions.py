@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import tarfile
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -88,7 +89,7 @@ class Person:
     def _gcloud(self, verb: str, name: str, zone: str, *words: str) -> None:
         command = ["gcloud", "compute", "instances", verb, name, f"--zone={zone}", *words]
         done = subprocess.run(
-            command, env=self._environment, capture_output=True, text=True, timeout=120, check=False
+            command, env=self._environment, capture_output=True, text=True, timeout=400, check=False
         )
         assert done.returncode == 0, done.stderr
 
@@ -328,9 +329,15 @@ def test_a_gang_with_a_namesake_of_a_node_comes_back_whole(scene: Scene):
     """All of its nodes, none of them the colleague's."""
     job = scene.launch("pair", Kind.GANG)
     before = scene.running(job)
-    scene.preempt(before[0])
-    theirs = scene.colleague.create("pair-2")
-    scene.comes_back(job, but=[theirs, *(vm["id"] for vm in before)])
+    # Where the colleague's VM will be there is no room for the gang, however long gcloud takes to start.
+    there = {"zone": ELSEWHERE, "machine": "e2-small"}
+    scene.cloud.post("/local/stockout", there)
+    try:
+        scene.preempt(before[0])
+        theirs = scene.colleague.create("pair-2")
+        scene.comes_back(job, but=[theirs, *(vm["id"] for vm in before)])
+    finally:
+        scene.cloud.end("/local/stockout", there)
     assert scene.done_to(theirs) == [("insert", COLLEAGUE)]
 
 
@@ -362,11 +369,17 @@ def test_a_delete_within_a_preemption_ends_the_job(scene: Scene):
     """A person deletes the VM while Compute Engine takes it."""
     job = scene.launch("within")
     [mine] = scene.running(job)
-    scene.cloud.post("/local/timings", {"deleting": 15.0})
+    scene.cloud.post("/local/timings", {"deleting": 10 * MINUTE})
     try:
         asked = scene.inserts(job)
         scene.preempt(mine)
-        scene.owner.do("delete", mine)
+        with ThreadPoolExecutor(1) as typing:
+            typed = typing.submit(scene.owner.do, "delete", mine)
+            # It is being taken for as long as gcloud needs to start; then the time is over.
+            wait(SECONDS, lambda: typed.done() or ("delete", OWNER) in scene.done_to(mine["id"]), "no delete")
+            scene.cloud.post("/local/timings", {"deleting": 0.05})
+            scene.travel(10 * MINUTE)
+            typed.result()
     finally:
         scene.cloud.post("/local/timings", {"deleting": 0.05})
     assert ("delete", OWNER) in scene.done_to(mine["id"])
