@@ -33,6 +33,8 @@ from spotwarden.model.watch import Watch
 from tests.bench.govern_scale_c7n import Custodian
 
 MB = 1024
+LATE, LARGE = 10_000, 100_000
+"""VMs of the look with latency, and of the sweep whose memory counts."""
 IDLE = 20
 """One job in so many idles, with all its eight VMs."""
 WARM_TRIES = 30
@@ -178,8 +180,37 @@ def lists(count: int, rounds: int, custodian: Custodian | None) -> None:
         row("look and judge", runs["ours"], json.loads(runs["ours"][-1].said)["found"])
         if custodian:
             row("c7n: the like policy, without an action", runs["c7n"], custodian.matched())
-        row("first sweep that observes: cases and notices", [ours(server, "observe")])
+        first = [ours(server, "observe")]
+        row("first sweep that observes: cases and notices", first)
         row("the next", [ours(server, "observe") for _ in range(rounds)])
+        cpu, peak = median(runs["ours"], "cpu"), median(runs["ours"], "peak") / MB
+        if custodian:
+            aim("CPU against Cloud Custodian", 0.35, cpu / median(runs["c7n"], "cpu"))
+            aim("peak, MB", 80, peak)
+        if count >= LARGE:
+            aim("CPU of a sweep end to end, s", 6, first[0].cpu)
+            aim("peak of that, MB", 200, first[0].peak / MB)
+        if count == LATE:
+            server.delay(compute=100, monitoring=100)
+            late = [ours(server, "look") for _ in range(rounds)]
+            row("look and judge at 100 ms a call", late)
+            seconds = statistics.median(json.loads(cost.said)["seconds"] for cost in late)
+            aim("the look at 100 ms a call, s", 1.5, seconds)
+
+
+def aim(what: str, most: float, figure: float) -> None:
+    """What was aimed for, beside what it is."""
+    print(f"\n{what}: {figure:.2f} (aim: at most {most:g})", flush=True)
+
+
+def median(costs: list[Cost], name: str) -> float:
+    """Of one figure of some runs."""
+    return float(statistics.median(getattr(cost, name) for cost in costs))
+
+
+def bucket_calls(*costs: Cost) -> int:
+    """How often the bucket was asked."""
+    return sum(count for cost in costs for call, count in cost.calls.items() if call.startswith("storage "))
 
 
 def stops(custodian: Custodian | None, delays: Mapping[str, float], title: str) -> None:
@@ -187,13 +218,15 @@ def stops(custodian: Custodian | None, delays: Mapping[str, float], title: str) 
     head(f"250 of 5,000 VMs stopped, {title}")
     for workers in (16, 64):
         with serving(5_000) as server:
-            ours(server, "warn")
+            warned = ours(server, "warn")
             warm(server, 5_000)
             server.delay(**delays)
-            row(
-                f"warned before; second look, stopped, told; {workers} workers",
-                [ours(server, "act", workers)],
-            )
+            acted = ours(server, "act", workers)
+            row("warned", [warned])
+            row(f"warned before; second look, stopped, told; {workers} workers", [acted])
+            aim("wall, s", 6, acted.wall)
+            aim("CPU, s", 2, acted.cpu)
+            aim("calls to the bucket for each VM, the warning included", 3, bucket_calls(warned, acted) / 250)
     if custodian:
         with serving(5_000) as server:
             theirs(server, custodian)

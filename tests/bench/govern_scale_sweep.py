@@ -3,7 +3,8 @@
     python tests/bench/govern_scale_sweep.py SERVER STAGE WORKERS [rest]
 
 SERVER is what `govern_scale_server.py` has said. STAGE is `look` (look and judge, which is all that a policy
-without actions does), `warm` (the same, and the second look, so that the server knows all answers),
+without actions does), `twice` (two of them, as two ticks of a warm function), `warm` (the same, and the
+second look, so that the server knows all answers),
 `observe`, `warn` (enforced, and no room for the remedy) or `act`. With `rest` Monitoring is read
 over REST. Prints what was found and how long the
 sweep took.
@@ -56,8 +57,10 @@ def main(server: dict[str, Any], stage: str, workers: int, door: str = "") -> No
     tick = Tick(function="flag_idle_gpus", sweep=f"{time.time_ns():x}", now=now)
     began = time.perf_counter()
     cloud, policy = connect(**settings.connection()), policy_of(stage)
-    if stage in ("look", "warm"):
+    if stage in ("look", "warm", "twice"):
         found = look(cloud, settings, policy, tick, again=stage == "warm")
+        if stage == "twice":
+            found = look(connect(**settings.connection()), settings, policy, tick, again=False)
     else:
         close_tick(tick, function.sweep(SweepContext.open(cloud, settings, policy, tick)))
         found = -1
