@@ -30,7 +30,7 @@ def case(key="4711", rule="idle", name="test-vm", **fields):
         "looked": NOW - HOUR,
         "since": NOW - 3 * HOUR,
         "reason": "its GPUs are idle",
-        "evidence": {"busiest GPU": "1.3 %"},
+        "evidence": {"busiest GPU": "1.3%"},
         "remedy": Remedy.STOP,
         "due": NOW + HOUR,
         "warnings": (Warned(level=1, at=NOW - HOUR, notice="n-1", delivered=NOW - HOUR),),
@@ -90,7 +90,7 @@ def test_a_case_is_shown_with_its_evidence_and_history(workstation):
     for said in (
         "idle 4711: test-vm, warned",
         "its GPUs are idle",
-        "busiest GPU 1.3 %",
+        "busiest GPU 1.3%",
         "by bob, which is over",
         "tuning",
         "warning 1 was accepted as notice n-1",

@@ -32,8 +32,8 @@ def notice(name="n-1"):
         job="nap",
         at=NOW - 3 * HOUR,
         what="nap has idle GPUs",
-        why="none was over 5 %",
-        evidence={"busiest GPU": "1.3 %"},
+        why="none was over 5%",
+        evidence={"busiest GPU": "1.3%"},
     )
 
 

@@ -29,7 +29,7 @@ act = "3h"
 act = "4h"
 """
 UNREADABLE = (
-    "its label spotwarden-keep is 'please', which is not a date like 2026-12-31, so it is kept"
+    "its label spotwarden-keep is 'please', which is not a valid date such as 2026-12-31, so it is kept"
     " (from every rule)"
 )
 IMAGE = "projects/debian-cloud/global/images/family/debian-12"
@@ -161,7 +161,7 @@ def test_what_a_job_says_of_one_rule_in_vain_keeps_it_from_that_rule(shop):
     job_toml(shop, "[rules.stall]\nafter = 3\n")
     shown = shop.ok("policy", "explain", "test-vm")
     (line,) = [line for line in shown.splitlines() if line.startswith("exempt: ")]
-    assert line.startswith("exempt: its job.toml cannot be followed, so it is kept: rules.stall.after: ")
+    assert line.startswith("exempt: its job.toml has an invalid value, so it is kept: rules.stall.after: ")
     assert line.endswith("(from stall)")
 
 

@@ -52,7 +52,7 @@ def test_a_label_that_is_no_day_keeps_as_well_and_says_so(why, said):
     """Somebody wanted it kept; a wrong kill costs more than a missed one."""
     found = why(AFTER_IT, labels={"spotwarden-keep": said})
     assert repr(said) in found
-    assert "is not a date" in found
+    assert "is not a valid date" in found
 
 
 def test_a_job_keeps_its_vms_to_the_end_of_the_day(why):
@@ -64,15 +64,15 @@ def test_a_job_keeps_its_vms_to_the_end_of_the_day(why):
 
 def test_a_job_file_that_cannot_be_read_keeps(why):
     """It may say that the job is to be kept."""
-    assert why(file=JobFile(problem="line 3")) == "its job.toml cannot be read, so it is kept: line 3"
+    assert why(file=JobFile(problem="line 3")) == "its job.toml can't be read, so it is kept: line 3"
 
 
 def test_what_a_job_says_about_a_rule_and_cannot_be_followed_keeps_from_that_rule(why):
     """It may have wanted more time; other rules are not meant."""
     file = JobFile(rules={"idle": {"act": "soon"}})
-    assert "cannot be followed" in why(file=file)
+    assert "has an invalid value" in why(file=file)
     assert why(rule="stall", file=file) == ""
-    assert "cannot be followed" in why(rule="stall", file=JobFile(rules={"idel": {}}))
+    assert "has an invalid value" in why(rule="stall", file=JobFile(rules={"idel": {}}))
 
 
 def test_a_label_is_enough_where_the_job_says_nothing(why):

@@ -308,8 +308,8 @@ def test_ops_hear_of_it_less_and_less_often(world: MadeUp):
     world.vm(said=RIPE)
     world.cloud.compute.trouble.order("stop", rejected("forbidden"), times=999)
     world.sweep_for(hours=24)
-    told = [one.what.partition("after ")[2] for one in world.notices() if one.kind == "idle_failing"]
-    assert told == [f"{3 * 2**times} tries" for times in range(7)]
+    told = [one.what.partition("but ")[2] for one in world.notices() if one.kind == "idle_failing"]
+    assert told == [f"{3 * 2**times} tries failed" for times in range(7)]
 
 
 def test_an_answer_that_was_lost_is_asked_for_under_the_same_request_id(world: MadeUp):
@@ -428,7 +428,7 @@ def test_without_a_remedy_nothing_is_ever_done(world: MadeUp):
     world.vm(said=RIPE)
     world.sweep_for(hours=3)
     assert world.asked() == []
-    assert world.notices()[0].then == "No action will be taken. This is for your information."
+    assert world.notices()[0].then == "Spotwarden takes no action."
 
 
 def test_a_vm_that_is_not_ours_is_told_to_ops_and_never_touched(world: MadeUp):

@@ -227,7 +227,7 @@ def test_a_version_that_is_no_text_is_one_fault(faults):
         ("notify", 'report = "javascript:alert(1)"', "'javascript:alert(1)' is not a valid URL"),
         ("notify", 'first_backoff = "2h"', "it is longer than longest_backoff, 1h"),
         ("teams.x", "owners = []", "it is empty"),
-        ("teams.x", 'email = "me"\nowners = ["x"]', "'me' is no address"),
+        ("teams.x", 'email = "me"\nowners = ["x"]', "'me' is not a valid email address"),
         ("ceilings.idle", 'act = "119m"', "it is 1h59m, stricter than the policy's own 2h"),
         ("ceilings.idle", "threshold = 6", "it is 6, stricter than the policy's own 5"),
         ("ceilings.orphan", 'mode = "observe"', "a job has no say in it"),

@@ -17,7 +17,7 @@ PAGE = """<!doctype html><html lang=en><head><title>nap</title><meta name=color-
 <script>document.body.dataset.ran = "yes"</script></main></body></html>"""
 NOTICE = {
     "what": "nap has idle GPUs",
-    "why": "no GPU of it was over 5 % for an hour",
+    "why": "no GPU of it was over 5% for an hour",
     "owner": "ada@example.com",
     "kind": "idle",
 }

@@ -112,9 +112,9 @@ def test_without_the_policys_word_there_is_no_message():
 @pytest.mark.parametrize(
     ("week", "name", "words"),
     [
-        (WEEK, "2026-W46", "9 to 15 November 2026"),
-        (Week(date(2026, 11, 30), date(2026, 12, 6)), "2026-W49", "30 November to 6 December 2026"),
-        (Week(date(2026, 12, 28), date(2027, 1, 3)), "2026-W53", "28 December 2026 to 3 January 2027"),
+        (WEEK, "2026-W46", "Nov 9\u201315"),
+        (Week(date(2026, 11, 30), date(2026, 12, 6)), "2026-W49", "Nov 30\u2013Dec 6"),
+        (Week(date(2026, 12, 28), date(2027, 1, 3)), "2026-W53", "Dec 28\u2013Jan 3"),
     ],
 )
 def test_a_week_has_one_name_all_over(week, name, words):
@@ -130,8 +130,8 @@ def test_owners_and_ops_are_told_each_their_own():
         ADA: f"weekly_report/2026-W46/owner/{ADA}",
         "bob@example.com": "weekly_report/2026-W46/owner/bob@example.com",
     }
-    assert messages[ADA].what == "Your week of 9 to 15 November 2026: 1 job, $0.40, $0.00 of it wasted"
-    assert messages[OPS].what == "The week of 9 to 15 November 2026: 2 jobs, $0.80, $0.40 of it wasted"
+    assert messages[ADA].what == "Your week Nov 9\u201315: 1 job, $0.40, $0.00 wasted"
+    assert messages[OPS].what == "Week Nov 9\u201315: 2 jobs, $0.80, $0.40 wasted"
     assert [row[0] for row in messages[ADA].tables[0].rows] == ["a"]
 
 
@@ -153,10 +153,10 @@ def test_the_message_says_what_the_fleet_page_says():
     """Two hours used, one of them idle, 40 cents each and 60 saved; a preemption, over in three minutes."""
     message = told(job("a", useful=HOUR, idle=HOUR, waiting=HOUR // 2))[ADA]
     assert message.evidence == {
-        "GPU-hours": "2.0 used, 0.5 more waited for",
-        "goodput": "50 %",
+        "GPU-hours": "2.0 used, 0.5 spent waiting",
+        "goodput": "50%",
         "cost": "$0.80",
-        "saved against on-demand": "$1.20",
+        "saved compared with on-demand": "$1.20",
         "wasted": "$0.40: idle 1.0 h",
         "preemptions": "1",
         "recovered": "1, in 3 min",
@@ -201,15 +201,15 @@ def test_both_ends_of_the_week_are_told(day):
 
 def test_who_only_waited_is_told():
     """That nothing ran is what one wants to know."""
-    assert told(job("a", waiting=HOUR))[ADA].evidence["GPU-hours"] == "0.0 used, 1.0 more waited for"
+    assert told(job("a", waiting=HOUR))[ADA].evidence["GPU-hours"] == "0.0 used, 1.0 spent waiting"
 
 
 def test_vms_of_nobody_are_told_to_ops_alone():
     """As nobody known."""
     messages = told(job("", owner=""), job("a"))
     assert set(messages) == {ADA, OPS}
-    assert {row[0] for row in messages[OPS].tables[0].rows} == {"nobody known", ADA, "all"}
-    assert {row[0] for row in messages[OPS].tables[2].rows} == {"VMs of no job", "a", "all"}
+    assert {row[0] for row in messages[OPS].tables[0].rows} == {"unknown", ADA, "all"}
+    assert {row[0] for row in messages[OPS].tables[2].rows} == {"VMs without a job", "a", "all"}
 
 
 def test_without_gpus_hours_are_those_of_vms():
@@ -225,7 +225,9 @@ def test_a_price_that_nobody_knows_is_told_as_such():
     """And not as nothing."""
     message = told(replace(job("a"), kinds=(replace(SPOT, region="mars-north1"),)))[ADA]
     assert message.what.endswith(": 1 job, cost unknown")
-    assert {message.evidence[name] for name in ("cost", "wasted", "saved against on-demand")} >= {"unknown"}
+    assert {message.evidence[name] for name in ("cost", "wasted", "saved compared with on-demand")} >= {
+        "unknown"
+    }
     assert message.tables[0].rows[0][2:4] == ("unknown", "unknown")
 
 
@@ -242,7 +244,7 @@ def test_a_very_long_name_makes_an_id_that_is_no_longer_than_it_may_be():
 
 
 @pytest.mark.parametrize(
-    ("share", "said"), [(None, "unknown"), (0.0, "0 %"), (0.994, "99 %"), (0.9999, "99 %"), (1.0, "100 %")]
+    ("share", "said"), [(None, "unknown"), (0.0, "0%"), (0.994, "99%"), (0.9999, "99%"), (1.0, "100%")]
 )
 def test_only_all_of_it_is_a_hundred_percent(share, said):
     """Nobody is told that nothing was wasted where something was."""

@@ -65,7 +65,7 @@ def test_everybody_gets_one_message(room):
     assert told(room) == []
     assert brought(room) == EACH
     (mail,) = room.mails(ADA)
-    assert mail.subject == "Your week of 29 December 2025 to 4 January 2026: 1 job, $0.40, $0.00 of it wasted"
+    assert mail.subject == "Your week Dec 29\u2013Jan 4: 1 job, $0.40, $0.00 wasted"
     assert ">a<" in mail.html
     assert ">b<" not in mail.html
     assert all(f">{name}<" in room.mails(OPS)[0].html for name in ("a", "b", ADA, BOB))

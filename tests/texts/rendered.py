@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from html import unescape
 from html.parser import HTMLParser
 
 import click
@@ -49,8 +50,9 @@ def _mail(notice: Notice) -> str:
         extend=timedelta(hours=4),
     )
     made = mail([_pending(notice)], links=links, message_id="m1@example.com", at=NOW, again=False)
-    preheader = re.search(r'class="preheader"[^>]*>([^<&]*)', made.html)
-    shown = f"Subject: {made.subject}\nPreheader: {preheader[1].strip() if preheader else ''}\n{made.text}"
+    preheader = re.search(r'class="preheader"[^>]*>([^<]*)', made.html)
+    before = unescape(preheader[1].strip()) if preheader else ""
+    shown = f"Subject: {made.subject}\nPreheader: {before}\n{made.text}"
     return re.sub(r" ?https://[apr]/", "", shown)
 
 

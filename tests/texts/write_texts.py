@@ -17,7 +17,7 @@ _SAYS = re.compile(r'\b(?:say|refuse|misuse|warn|die|step)\s+"((?:[^"\\]|\\.)*)"
 _TERRAFORM = re.compile(r'(?:content|subject|description|title)\s+=\s+"((?:[^"\\]|\\.)*)"')
 HEAD = """# Every text of the product
 
-Written by `python -m tests.texts.write_texts`, not by hand. [docs/style.md](../../docs/style.md) has the rules.
+Written by `python -m tests.texts.write_texts`, not by hand. The rules: [style](../../docs/style.md).
 Values stand in braces. Mails and messages are those of `spotwarden notices test`.
 """
 

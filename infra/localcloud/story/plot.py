@@ -80,4 +80,5 @@ class Plot:
         """The mail that tells of every job that it is back."""
         messages = await self._stage.watch.mailbox()
         mails = (message for message in messages if message["channel"] == "mail")
-        return next((mail for mail in mails if all(f"{job} is back" in mail["text"] for job in JOBS)), None)
+        told = [f"{job} runs again" for job in JOBS]
+        return next((mail for mail in mails if all(said in mail["text"] for said in told)), None)

@@ -18,7 +18,7 @@ from spotwarden.model.governance import GovernanceLimits, Remedy
 from spotwarden.model.instance import Instance, Status
 from spotwarden.model.jobfile import JobFile, SavedProgress
 from spotwarden.model.marker import UnusableMarker
-from spotwarden.model.notice import Notice
+from spotwarden.model.notice import TEST, Notice
 from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
 from spotwarden.notify.outbox import recipients, tidying
@@ -30,66 +30,105 @@ _HOUR = timedelta(hours=1)
 
 
 class _Trouble(msgspec.Struct, frozen=True, kw_only=True):
-    """What a rule would find: in these words, with these figures, and what it would do in the end."""
+    """What a rule would find: in these words, with these figures, and what it would do in the end.
+
+    `doubt` and `hint` are what it says where it can't tell, `gone` is why a warning no longer applies.
+    """
 
     reason: str
     todo: str
+    doubt: str
+    hint: str
+    gone: str
     evidence: Mapping[str, str]
     remedy: Remedy = Remedy.STOP
     key: str = ID
     targets: tuple[Target, ...] = (Target(id=ID, name=VM, zone=ZONE),)
 
 
+_LINK = f"projects/sample/zones/{ZONE}/disks/sample-disk"
 _TROUBLES: Mapping[str, _Trouble] = {
     "orphan": _Trouble(
-        reason=f"the job {JOB} ended 25 min ago and {VM} still runs",
-        todo="nothing, if it may go; otherwise say so",
-        evidence={"job ended": "25 min ago", "status-code": "0"},
+        reason="its job ended with status 0, but the VM still exists",
+        todo="no action needed, unless you want to keep this VM. Check why it didn't delete itself",
+        doubt="its job ended with status 0, but seems to continue: its heartbeat is newer",
+        hint="if the job still runs, remove its status-code object. Otherwise, delete the VM",
+        gone="the VM was deleted",
+        evidence={"status": "RUNNING", "up": "3 h 10 min"},
         remedy=Remedy.DELETE,
     ),
     "leftover": _Trouble(
-        reason="nothing has used the disk for 1 d",
-        todo="delete it if it is not needed any more",
-        evidence={"size": "500 GB", "type": "pd-ssd"},
+        reason=f"this disk belongs to a job that is over: nothing has used it since the end of {JOB}",
+        todo="no action needed, unless you want to keep this disk",
+        doubt="the list of resources is incomplete: us-central1-b",
+        hint="",
+        gone="the disk was deleted",
+        evidence={"kind": "disk", "size": "500 GB"},
         remedy=Remedy.DELETE,
-        targets=(Target(id=ID, name="sample-disk", zone=ZONE),),
+        key="sample-disk",
+        targets=(Target(id=_LINK, name="sample-disk", zone=""),),
     ),
     "stall": _Trouble(
-        reason=f"nothing of the job {JOB} has moved for 2 h 5 min: no heartbeat, no log line",
-        todo="look at the job's log; where it hangs, stop it and start it again from its last checkpoint",
-        evidence={"newest heartbeat": "2 h 5 min ago", "busiest CPU in the last hour": "1.2 %, at rest"},
+        reason=f"{JOB} has made no progress for 2 h 5 min: no progress in its heartbeats, no log line",
+        todo="check the job's log. If the program hangs, stop and restart the job. It resumes from its last"
+        " checkpoint",
+        doubt=f"{JOB} shows no progress, but it writes no heartbeats, so that may be normal",
+        hint="write a heartbeat from your training loop, so that hangs are found",
+        gone="the job makes progress again",
+        evidence={"silence limit": "2 h", "busiest CPU in the last hour": "1.2%, at rest"},
     ),
     "early_stop": _Trouble(
-        reason=f"loss of {JOB} is not a number (nan) at step 12,000",
-        todo="look for what made it so, then start it again from an earlier checkpoint",
-        evidence={"loss": "nan", "step": "12,000"},
+        reason=f"loss of {JOB} at step 12,000 is nan, which is not a valid number",
+        todo="check its log and metrics, fix the cause, then restart it from the last good checkpoint",
+        doubt="the job should end when loss stops improving, but it has never reported that metric"
+        " with a step",
+        hint="report the metric: use `spotwarden run --metric 'loss=loss: ([^ ,]+)'`",
+        gone="loss is a valid number again",
+        evidence={f"measured on {VM}": "step 12,000: loss nan"},
         key=JOB,
     ),
     "idle": _Trouble(
-        reason=f"All 4 GPUs of {VM} have been below 5 % for 1 h 5 min.",
-        todo="let it work, or stop it",
-        evidence={"GPUs": "4 x nvidia-l4, all of them reported", "busiest GPU": "1.0 %"},
+        reason=f"All 4 GPUs of {VM} have been below 5% for 1 h 5 min.",
+        todo="use the GPUs, or stop the VM",
+        doubt=f"The GPUs of {VM} report no metrics.",
+        hint="install Google's Ops Agent on the VM. It reports NVIDIA GPUs without further settings",
+        gone="the GPUs are busy again",
+        evidence={"GPUs": "4 x nvidia-l4, all reporting", "busiest GPU": "1.0%", "cost so far": "$3.42"},
     ),
     "job_cap": _Trouble(
-        reason=f"{JOB} has run for 19 h 12 min of the 20 h that it may",
-        todo="save a checkpoint, or ask for more",
-        evidence={"used": "19 h 12 min", "limit": "20 h", "attempts": "3"},
+        reason=f"job {JOB} has used 100% of its limit: run time over all attempts 20.1 h of 20 h",
+        todo="let it finish, or stop it",
+        doubt=f"we don't know when {VM} started",
+        hint="",
+        gone="the job has more time",
+        evidence={"run time over all attempts": "20.1 h of 20 h (100%)"},
         key=JOB,
     ),
     "instance_cap": _Trouble(
-        reason=f"{VM} has been up for 2 d 6 h of the 2 d 8 h that it may",
-        todo="save a checkpoint",
-        evidence={"up": "2 d 6 h", "limit": "2 d 8 h"},
+        reason=f"VM {VM} in {ZONE} has used 100% of its limit: time up since it was started 56.2 h of 56 h",
+        todo="save a checkpoint, then stop the VM",
+        doubt=f"we don't know when {VM} started",
+        hint="",
+        gone="the VM was stopped",
+        evidence={"time up since it was started": "56.2 h of 56 h (100%)"},
     ),
     "owner_cap": _Trouble(
-        reason="81 of 100 GPU-hours of this week are used",
-        todo="stop what is not needed",
-        evidence={"GPU-hours this week": "81 of 100"},
+        reason="ada@example.com has used 101% of its limit: GPU-hours this week 101 GPU-hours of 100"
+        " GPU-hours",
+        todo="stop what you don't need, or ask ops to raise the limit in the policy",
+        doubt="we couldn't check how much of $500.00 ada@example.com has used: 3.0 VM-hours have no"
+        " known price",
+        hint="",
+        gone="a new week has begun",
+        evidence={"GPU-hours this week": "101 GPU-hours of 100 GPU-hours (101%)"},
     ),
     "compliance": _Trouble(
-        reason=f"{VM} is an a3-highgpu-8g, which the policy does not list",
-        todo="launch it again as a machine type that the policy lists",
-        evidence={"machine type": "a3-highgpu-8g", "listed": "g2-*, a2-highgpu-1g"},
+        reason=f"{VM} violates the policy: its machine type is a3-highgpu-8g.",
+        todo="launch it again with values that the policy allows",
+        doubt="The records of its job can't be read.",
+        hint="",
+        gone="the VM was deleted",
+        evidence={"machine type": "a3-highgpu-8g; allowed: g2-*, a2-highgpu-1g"},
     ),
 }
 
@@ -102,7 +141,7 @@ def samples(given: str, *, to: str, at: datetime) -> tuple[Notice, ...]:
 
 
 def _marked(notice: Notice, given: str, to: str) -> Notice:
-    return replace(notice, id=f"test/{given}/{notice.kind}", what=f"[test] {notice.what}", owner=to)
+    return replace(notice, id=f"{TEST}{given}/{notice.kind}", owner=to)
 
 
 def _of_jobs(tick: Tick) -> Iterator[Notice]:
@@ -112,6 +151,7 @@ def _of_jobs(tick: Tick) -> Iterator[Notice]:
     )
     again = replace(first, number=2, tries=(tried,), reason=f"{VM} was preempted", replaces={VM: ID})
     word = "forbidden: Required 'compute.instances.create' permission for 'projects/sample'"
+    unhindered = replace(again, tries=(replace(tried, error=""),))
     refused = replace(again, tries=(replace(tried, error=word),))
     facts = JobFacts(
         job=JOB,
@@ -122,23 +162,22 @@ def _of_jobs(tick: Tick) -> Iterator[Notice]:
     yield notices.started(first, {VM: ID}, tick)
     yield notices.started(again, {VM: "1234567890123456790"}, tick)
     yield notices.not_recoverable(
-        facts, node, "the create script names a machine type that is not allowed", tick
+        facts, node, "the create script's machine type, a3-highgpu-8g, is not in the policy's list", tick
     )
-    yield notices.gave_up(facts, again, "it ended by itself and was restarted 50 times, the limit", tick)
+    yield notices.gave_up(facts, unhindered, "it failed and was restarted 50 times, which is the limit", tick)
     yield notices.forbidden(facts, refused, Policy(version="sample"), tick)
-    yield notices.closed(
-        facts, again, "stopped by hand: a stop operation by a person", AttemptState.STOPPED, tick
-    )
+    yield notices.closed(facts, unhindered, "ada@example.com stopped its VM", AttemptState.STOPPED, tick)
     gone = Removal(
         instance_id=ID, operation="operation-1", kind="delete", user="ada@example.com", at=tick.now
     )
-    yield notices.node_removed(facts, replace(first, instances={VM: ID}), {VM: gone}, tick)
+    pair = replace(first, instances={VM: ID, f"{JOB}-2": "1234567890123456791"})
+    yield notices.node_removed(facts, pair, {VM: gone}, tick)
     ended = replace(facts, status_code="0", ended=tick.now - _HOUR)
-    yield notices.end_doubted(ended, first, "its VM ran on for 60 min after that, until it was taken", tick)
+    yield notices.end_doubted(ended, first, "its VM ran for 60 more minutes, until it was preempted", tick)
     yield notices.differs(facts, first, ["machine type: g2-standard-8 runs, g2-standard-4 is stored"], tick)
     yield notices.name_taken(facts, [_namesake(tick)], tick)
     yield notices.unreadable_file(facts, tick)
-    unusable = UnusableMarker(name="Sample VM", generation=7, reason="no such name can be a VM's", data=b"")
+    unusable = UnusableMarker(name="Sample VM", generation=7, reason="a VM can't have this name", data=b"")
     yield notices.unusable(unusable, tick)
 
 
@@ -150,20 +189,24 @@ def _of_cases(tick: Tick) -> Iterator[Notice]:
     policy = Policy(version="sample", governance=GovernanceLimits(ops="ops"))
     for rule, trouble in _TROUBLES.items():
         finding = _finding(rule, trouble)
+        doubted = replace(finding, reason=trouble.doubt, todo=trouble.hint, evidence={})
         case = _case(finding, trouble.remedy, tick)
         due = tick.now + _HOUR / 2
-        remediation = Remediation(target=ID, request_id="", at=tick.now, error="403 permission denied")
+        remediation = Remediation(
+            target=ID, request_id="", at=tick.now, error="403 Required 'compute.instances.stop' permission"
+        )
         yield case_notices.warning(case, finding, policy, tick, hindered="", due=due, latest=None)
-        yield case_notices.unknown(case, finding, policy, tick)
+        yield case_notices.unknown(case, doubted, policy, tick)
         yield case_notices.acted(case, policy, tick)
-        yield case_notices.cleared(case, "it works again", policy, tick)
+        yield case_notices.cleared(case, trouble.gone, policy, tick)
         if rule == "early_stop":
             yield ops_notices.withheld(case, "the policy keeps the data on local SSDs", policy, tick)
         else:
             yield ops_notices.failing(case, [remediation], 3, policy, tick)
         if rule == "idle":
-            yield ops_notices.waiting([case] * 40, 10, policy, tick)
-            yield ops_notices.approval(case, 10, policy, tick)
+            many = [_numbered(case, number) for number in range(1, 41)]
+            yield ops_notices.waiting(many, 10, policy, replace(tick, function="flag_idle_gpus"))
+            yield ops_notices.approval(_gang(case), 10, policy, tick)
 
 
 def _of_posts(tick: Tick) -> Iterator[Notice]:
@@ -171,10 +214,22 @@ def _of_posts(tick: Tick) -> Iterator[Notice]:
     if asleep := silence.silent({"reap_vms": tick.now - 2 * _HOUR}, policy, tick):
         yield asleep
     week = sample_week.WEEK
-    told, figures = f"Your week of {week.told}", sample_week.figures(tick.now)
+    told, figures = f"Your week {week.told}", sample_week.figures(tick.now)
     yield weekly.message(figures, week, tick.now, owner="ann", words=told, tables=sample_week.tables())
     yield recipients.unreachable("ml-chat", "404 no such hook", policy, tick.now)
     yield tidying.unreadable(b"hello", "it is not valid JSON", tick.now).pending.notice
+
+
+def _numbered(case: Case, number: int) -> Case:
+    """The same case about another VM."""
+    target = Target(id=str(int(ID) + number), name=f"{JOB}-{number}", zone=ZONE)
+    return replace(case, subject=replace(case.subject, targets=(target,)))
+
+
+def _gang(case: Case) -> Case:
+    """The same case about a gang of more VMs than a sweep may act on."""
+    nodes = tuple(Target(id=str(int(ID) + node), name=f"{JOB}-{node}", zone=ZONE) for node in range(1, 17))
+    return replace(case, subject=replace(case.subject, key=JOB, targets=nodes))
 
 
 def _finding(rule: str, trouble: _Trouble) -> Finding:

@@ -31,17 +31,19 @@ def _by_label(labels: Mapping[str, str], today: date) -> str:
     try:
         until = date.fromisoformat(said)
     except ValueError:
-        return f"its label {KEEP_LABEL} is {said!r}, which is not a date like 2026-12-31, so it is kept"
+        return (
+            f"its label {KEEP_LABEL} is {said!r}, which is not a valid date such as 2026-12-31, so it is kept"
+        )
     return f"its label {KEEP_LABEL} keeps it until {until}" if today <= until else ""
 
 
 def _by_job(rule: str, job_file: JobFile, today: date) -> str:
     if job_file.problem:
-        return f"its job.toml cannot be read, so it is kept: {job_file.problem}"
+        return f"its job.toml can't be read, so it is kept: {job_file.problem}"
     if job_file.keep_until is not None and today <= job_file.keep_until:
         return f"its job.toml keeps it until {job_file.keep_until}"
     if said := misread(rule, job_file):
-        return f"its job.toml cannot be followed, so it is kept: {said}"
+        return f"its job.toml has an invalid value, so it is kept: {said}"
     return ""
 
 

@@ -19,11 +19,11 @@ def fixed_end(targets: Sequence[Target], due: datetime | None, more: timedelta) 
 def why_not(ends: datetime) -> str:
     """Why an extension would be no help."""
     return (
-        f"Compute Engine ends it at {moment(ends)}, by the run time that it was launched with"
-        " (maxRunDuration), which cannot be changed while it runs"
+        f"Compute Engine ends it at {moment(ends)}, because of the run time that it was launched with"
+        " (maxRunDuration), which can't be changed while it runs"
     )
 
 
 def go_on(job: str) -> str:
     """How to go on after that end."""
-    return f"to go on after it, raise max_runtime in its job.toml, then `spotwarden restart {job}`"
+    return f"To continue after that, raise max_runtime in its job.toml, then run `spotwarden restart {job}`"

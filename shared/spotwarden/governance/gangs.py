@@ -51,7 +51,7 @@ def _merged(job: str, mine: Sequence[Finding], verb: str) -> Finding:
     return replace(
         last,
         subject=replace(last.subject, key=job, targets=targets),
-        reason=f"{len(mine)} nodes of {job} {verb} as one. {last.reason}" if not unknown else last.reason,
+        reason=f"{len(mine)} nodes of {job} {verb} together. {last.reason}" if not unknown else last.reason,
         evidence={**last.evidence, "nodes": str(len(mine))},
         level=min(finding.level for finding in mine),
         ripe=all(finding.ripe for finding in mine),

@@ -10,6 +10,16 @@ from spotwarden.model.tick import Tick
 SILENT = timedelta(hours=1)
 """Six ticks of the slowest function. Monitoring tells of silence sooner; this needs nothing but ourselves."""
 KIND = "function_silent"
+_UNDONE = {
+    "recover_spot": "Until this is fixed, preempted jobs are not restarted.",
+    "reap_vms": "Until this is fixed, orphaned and stalled VMs are not cleaned up.",
+    "flag_idle_gpus": "Until this is fixed, idle GPUs are not found.",
+    "cap_runtime": "Until this is fixed, limits of time and cost are not applied.",
+    "check_compliance": "Until this is fixed, VMs are not checked against the policy.",
+    "notify_developers": "Until this is fixed, nobody is notified.",
+    "report_jobs": "Until this is fixed, the report is out of date.",
+}
+"""What stays undone while a function is silent."""
 
 
 def silent(swept: Mapping[str, datetime], policy: Policy, tick: Tick) -> Notice | None:
@@ -28,10 +38,11 @@ def silent(swept: Mapping[str, datetime], policy: Policy, tick: Tick) -> Notice 
         job="",
         at=tick.now,
         what=f"{item} hasn't completed a sweep for over an hour",
-        why="based on its last recorded sweep" if len(since) == 1 else "based on their last recorded sweeps",
-        todo="see its log and its Scheduler job, or run `spotwarden doctor`; of a function that was removed,"
-        " delete the turn in spotwarden/turns/",
-        then="until this is fixed, its work isn't done",
+        why=f"based on {'its last recorded sweep' if len(since) == 1 else 'their last recorded sweeps'}",
+        todo="run `spotwarden doctor`, or look at the function's log and its Cloud Scheduler job. If"
+        " you removed the"
+        " function, delete its object in spotwarden/turns/",
+        then=" ".join(_UNDONE.get(name, f"Until this is fixed, {name} does nothing.") for name in since),
         owner=policy.governance.ops,
         evidence={name: f"last sweep {at:%Y-%m-%d %H:%M:%S} UTC" for name, at in since.items()},
     )

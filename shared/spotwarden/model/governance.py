@@ -90,7 +90,7 @@ class LeftoverLimits(Limits, frozen=True, kw_only=True):
     """A disk, address or snapshot of a job that nothing uses, for `after`."""
 
     RULE = "leftover"
-    TITLE = "is unused and left over from a job"
+    TITLE = "is an unused leftover of a job"
     REMEDIES = (Remedy.NONE, Remedy.DELETE)
     LENIENT = {**Limits.LENIENT, "after": Lenient.HIGHER}
 
@@ -146,7 +146,7 @@ class EarlyStopLimits(Limits, frozen=True, kw_only=True):
     """
 
     RULE = "early_stop"
-    TITLE = "is training without improving"
+    TITLE = "has stopped improving"
     WORKS = "its metrics were in order again"
     REMEDIES = (Remedy.NONE, Remedy.STOP)
     LENIENT = {
@@ -207,7 +207,7 @@ class JobCap(Limits, frozen=True, kw_only=True):
     """
 
     RULE = "job_cap"
-    TITLE = "is at or near its limit"
+    TITLE = "is near or over its limit"
     REMEDIES = (Remedy.NONE, Remedy.STOP)
     LENIENT = {
         **Limits.LENIENT,
@@ -230,7 +230,7 @@ class InstanceCap(Limits, frozen=True, kw_only=True):
     """How long one VM may be up since it was last started; None for no bound."""
 
     RULE = "instance_cap"
-    TITLE = "has been running too long"
+    TITLE = "is near or over its time limit"
     REMEDIES = (Remedy.NONE, Remedy.STOP)
     LENIENT = {**Limits.LENIENT, "max_uptime": Lenient.HIGHER, "warn": Lenient.FIXED}
 
@@ -242,7 +242,7 @@ class OwnerCap(Limits, frozen=True, kw_only=True):
     """What the VMs of one owner may use a day, a week (from Monday) and a month, UTC; None: no bound."""
 
     RULE = "owner_cap"
-    TITLE = "is at or near its owner's limit"
+    TITLE = "is near or over its owner's limit"
     REMEDIES = (Remedy.NONE, Remedy.STOP)
     LENIENT = {
         **Limits.LENIENT,

@@ -13,6 +13,10 @@ WEEKLY = "weekly_report"
 """The kind that tells the figures of a week: a message by itself, at its own time, that can be declined."""
 
 
+TEST = "test/"
+"""What the id of a sample begins with: it goes to whom it names and to nobody else, and no answer counts."""
+
+
 class Severity(Enum):
     """How soon a person should look."""
 

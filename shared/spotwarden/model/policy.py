@@ -43,12 +43,14 @@ RULES: Mapping[str, type[Limits]] = {
 class Team(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Who belongs to a team (globs of owners), whom to tell, and which limits are other than the policy's.
 
-    `hook` names a web hook of the settings.
+    `hook` names a web hook of the settings. Messages to the team tell moments in its `timezone` ("": that of
+    `notify`).
     """
 
     owners: tuple[str, ...]
     email: str = ""
     hook: str = ""
+    timezone: str = ""
     rules: Mapping[str, Mapping[str, Any]] = {}
 
 

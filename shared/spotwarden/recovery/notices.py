@@ -10,21 +10,23 @@ from spotwarden.model.notice import Notice, Severity, Way
 from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
 
+_DONE = {"stop": "stopped", "delete": "deleted", "suspend": "suspended"}
+
 
 def started(attempt: Attempt, ids: Mapping[str, str], tick: Tick, *, gone: bool = False) -> Notice:
     """Say that a job is back, or that it was launched; with `gone`, that it was and is lost again."""
     again = attempt.number > 1
     place = attempt.tries[-1].place if attempt.tries else ""
     on_demand = " on demand" if attempt.tries and not attempt.tries[-1].spot else ""
-    where = f" in {place}{on_demand}" if place else ", started by hand"
-    back, lost = ("was back", "; its VM is gone again") if gone else ("is back", "")
+    where = f" in {place}{on_demand}" if place else " on a VM started by hand"
+    runs, lost = ("ran", "; its VM is gone again") if gone else ("runs", "")
     return Notice(
         id=f"started/{attempt.job}/{attempt.number}",
         kind="recovered" if again else "launched",
         severity=Severity.INFO,
         job=attempt.job,
         at=tick.now,
-        what=f"{attempt.job} {back if again else 'was launched'}: attempt {attempt.number}{where}{lost}",
+        what=f"{attempt.job} {runs} {'again ' if again else ''}as attempt {attempt.number}{where}{lost}",
         why=attempt.reason,
         owner=attempt.owner,
         evidence={"instance_id": ", ".join(ids.values()), "zone": place, "attempt": str(attempt.number)},
@@ -42,7 +44,7 @@ def not_recoverable(facts: JobFacts, node: NodeFacts, reason: str, tick: Tick) -
         at=tick.now,
         what=f"{facts.job} was preempted and can't be restarted",
         why=reason,
-        todo=f"fix the create script, then run `spotwarden quarantine retry {node.node}`",
+        todo=f"fix the cause below, then run `spotwarden quarantine retry {node.node}`",
         owner=facts.owner,
         evidence={"node": node.node, "instance_id": node.instance_id},
     )
@@ -56,9 +58,9 @@ def gave_up(facts: JobFacts, attempt: Attempt, reason: str, tick: Tick) -> Notic
         severity=Severity.URGENT,
         job=attempt.job,
         at=tick.now,
-        what=f"{attempt.job} couldn't be restarted; attempt {attempt.number} was given up",
+        what=f"{attempt.job} couldn't be restarted after attempt {attempt.number}",
         why=reason,
-        todo=f"fix the cause named above, then run {_resume(facts)}",
+        todo=f"fix the cause below, then run {_resume(facts)}",
         owner=facts.owner,
         evidence=_state_of(facts, attempt),
         ways=(Way.RESTART,),
@@ -77,9 +79,11 @@ def forbidden(facts: JobFacts, attempt: Attempt, policy: Policy, tick: Tick) -> 
         at=tick.now,
         what=f"Compute Engine denied permission to restart {attempt.job}",
         why=attempt.tries[-1].error,
-        todo="grant the function's service account the permission named above; grants take minutes to apply",
-        then=f"It is tried again. If it is still denied at {until:%Y-%m-%d %H:%M} UTC, Spotwarden "
-        "gives up on the job",
+        todo="grant recover_spot's service account the permission named below. A grant takes a few"
+        " minutes to apply",
+        then=f"Spotwarden keeps trying. If permission is still denied at {until:%Y-%m-%d %H:%M} UTC,"
+        " it gives up"
+        " on the job",
         due=until,
         owner=policy.governance.ops or facts.owner,
         evidence=_state_of(facts, attempt),
@@ -95,9 +99,9 @@ def closed(facts: JobFacts, blank: Attempt, why: str, state: AttemptState, tick:
         severity=Severity.URGENT if state is AttemptState.GAVE_UP else Severity.WARNING,
         job=facts.job,
         at=tick.now,
-        what=f"{facts.job} won't be restarted",
+        what=f"{facts.job} has stopped and won't be restarted",
         why=why,
-        todo=f"to continue it, run {_resume(facts)}",
+        todo=f"to continue the job, run {_resume(facts)}",
         owner=facts.owner,
         evidence={**blank.replaces, **_state_of(facts, blank)},
         ways=(Way.RESTART,),
@@ -113,9 +117,9 @@ def end_doubted(facts: JobFacts, attempt: Attempt, why: str, tick: Tick) -> Noti
         severity=Severity.URGENT,
         job=attempt.job,
         at=tick.now,
-        what=f"{attempt.job} wasn't restarted: its status {facts.status_code} may not be its own",
-        why=f"the status was written at {written}; {why}",
-        todo=f"if the job hasn't ended, run {_resume(facts)}: it resumes from its output",
+        what=f"{attempt.job} wasn't restarted: its status code {facts.status_code} may be from another run",
+        why=f"the status code was written at {written}; {why}",
+        todo=f"if the job hasn't finished, run {_resume(facts)}. It resumes from its output",
         owner=facts.owner,
         evidence=_state_of(facts, attempt),
         ways=(Way.RESTART,),
@@ -134,10 +138,14 @@ def node_removed(facts: JobFacts, attempt: Attempt, gone: Mapping[str, Removal],
         job=facts.job,
         at=tick.now,
         what=f"{facts.job} continues without {names}",
-        why="; ".join(f"{node}: {removal.kind} by {users[node]}" for node, removal in gone.items()),
-        then=f"what still runs is left alone: {', '.join(left)}. If another node is lost after a person or a"
-        " rule removed one, the job is closed rather than made again against their word",
-        todo=f"to have all nodes again, {_resume(facts)} after `spotwarden stop {facts.job}`",
+        why="; ".join(
+            f"{node} was {_DONE.get(removal.kind, removal.kind)} by {users[node]}"
+            for node, removal in gone.items()
+        ),
+        then=f"The remaining nodes keep running: {', '.join(left)}. If another node is lost,"
+        " Spotwarden closes the"
+        " job instead of restarting it",
+        todo=f"to get all nodes back, run `spotwarden stop {facts.job}`, then {_resume(facts)}",
         owner=facts.owner,
         evidence={node: removal.instance_id for node, removal in gone.items()},
     )
@@ -153,7 +161,8 @@ def differs(facts: JobFacts, attempt: Attempt, differences: Sequence[str], tick:
         at=tick.now,
         what=f"{facts.job} runs on a VM that differs from its stored create script",
         why="; ".join(differences),
-        todo="a restart uses the stored script; store the script you launched it with to keep that VM",
+        todo="a restart uses the stored script. To keep this VM's settings, submit the script you"
+        " launched it with",
         owner=facts.owner,
     )
 
@@ -168,11 +177,12 @@ def name_taken(facts: JobFacts, others: Sequence[Instance], tick: Tick) -> Notic
         severity=Severity.WARNING,
         job=facts.job,
         at=tick.now,
-        what=f"A VM that is not {facts.job}'s has the name {nodes}",
-        why=f"{named} isn't on the job's record, and neither the job nor its stored script created it",
-        then="The job is launched in another zone. Spotwarden never stops or deletes that VM.",
-        todo=f"if it belongs to the job, write its ID to {facts.job}/metadata/{others[0].name}-instance-id;"
-        " otherwise rename it",
+        what=f"Another VM has the name of {facts.job}'s VM {nodes}",
+        why=f"{named} isn't on record, and neither the job nor its stored script created it",
+        then="Spotwarden launches the job in another zone. It never stops or deletes the other VM.",
+        todo="if the VM belongs to the job, write its ID to"
+        f" {facts.job}/metadata/{others[0].name}-instance-id."
+        " Otherwise, rename the VM",
         owner=facts.owner,
         evidence={item.name: item.id for item in others},
     )
@@ -186,9 +196,9 @@ def unreadable_file(facts: JobFacts, tick: Tick) -> Notice:
         severity=Severity.WARNING,
         job=facts.job,
         at=tick.now,
-        what=f"job.toml of {facts.job} can't be read; only the policy's limits apply",
+        what=f"{facts.job}: job.toml is invalid, so only the policy's limits apply",
         why=facts.file.problem,
-        todo=f"fix {facts.job}/metadata/job.toml",
+        todo=f"fix {facts.job}/metadata/job.toml in the bucket",
         owner=facts.owner,
     )
 
@@ -217,7 +227,7 @@ def unusable(marker: UnusableMarker, tick: Tick) -> Notice:
         severity=Severity.WARNING,
         job="",
         at=tick.now,
-        what=f"the marker {marker.name!r} couldn't be used and was quarantined",
+        what=f"Spotwarden quarantined the marker {marker.name!r}: it couldn't be used",
         why=marker.reason,
-        todo="see spotwarden/quarantine/ in the bucket; relaunch the job if it should continue",
+        todo="run `spotwarden quarantine list` for the reason. If its job should continue, restart the job",
     )

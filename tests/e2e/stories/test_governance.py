@@ -305,8 +305,8 @@ def test_a_reader_learns_what_was_destroyed_and_why(left: Left) -> None:
     end = left.said[left.said.index("what was destroyed") :]
     for line in (
         "DeleteInstance stay: its job has ended with status 0",
-        "StopInstance nap: The GPU of nap has been below 5 %",
-        "StopInstance hang: nothing of the job hang has moved",
+        "StopInstance nap: The GPU of nap has been below 5%",
+        "StopInstance hang: hang has made no progress",
         "StopInstance long: job long has used",
     ):
         assert line in end

@@ -30,7 +30,7 @@ CHEAP = Rate(
     machine=G2, gpus=1, region="us-central1", standard=1.0, spot=0.25, date=date(2026, 3, 1), source="made up"
 )
 TABLE = PriceTable(rates=(CHEAP,))
-GRANTED = "time up over all attempts"
+GRANTED = "run time over all attempts"
 
 
 def policy(

@@ -76,7 +76,7 @@ def test_the_lower_of_the_jobs_and_the_policys_limit_holds(own, agreed, limit):
     """A job may bind itself tighter, never looser."""
     said = policy(job=JobCap(max_runtime=agreed * HOUR if agreed else None))
     finding = found(up_for(4.5 * HOUR, file=JobFile(max_runtime=own * HOUR)), said)
-    assert f"at most {limit}" in finding.reason
+    assert f"of {limit}" in finding.reason
 
 
 def test_the_finding_tells_since_when_and_until_when():
@@ -84,7 +84,7 @@ def test_the_finding_tells_since_when_and_until_when():
     finding = found(up_for(8.5 * HOUR), TEN)
     assert finding.since == NOW - 0.5 * HOUR
     assert finding.due == NOW + 1.5 * HOUR
-    assert finding.evidence == {GRANTED: "8.5 h of 10 h (85 %)"}
+    assert finding.evidence == {GRANTED: "8.5 h of 10 h (85%)"}
     assert finding.subject.owner == ADA
     assert "spotwarden extend test-vm --by 4h" in finding.todo
 
@@ -284,7 +284,7 @@ def test_a_jobs_own_limit_can_be_extended_up_to_the_policys():
         (5.0, JobCap(max_runtime=10 * HOUR), 5, ""),
         (5.1, JobCap(max_runtime=10 * HOUR), 5, "5 h can still be granted"),
         (500.0, JobCap(), 5, ""),
-        (0.0, JobCap(), 5, "more than nothing"),
+        (0.0, JobCap(), 5, "longer than 0"),
         (1.0, JobCap(budget=10.0), None, "job_cap.dearest"),
         (1.0, JobCap(budget=10.0, dearest=20.0), None, ""),
     ],

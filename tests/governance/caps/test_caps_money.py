@@ -26,7 +26,7 @@ from tests.governance.caps.capped import (
 )
 
 TEN_DOLLARS = policy(job=JobCap(budget=10.0))
-MONEY, OWN = "money", "money of its own budget"
+MONEY, OWN = "cost", "cost within its own budget"
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_a_gang_costs_what_all_its_vms_cost():
     """Three VMs for three hours at a dollar each."""
     nodes = [vm(str(n), f"gang-{n}", "gang", up=3 * HOUR) for n in (1, 2, 3)]
     finding = found(facts(*nodes), TEN_DOLLARS)
-    assert finding.evidence[MONEY] == "$9.00 (prices of 2026-03-01) of $10.00 (90 %)"
+    assert finding.evidence[MONEY] == "$9.00 (prices of 2026-03-01) of $10.00 (90%)"
     assert finding.due == NOW + HOUR / 3
 
 
@@ -118,7 +118,7 @@ def test_a_job_that_names_its_price_is_judged_by_it():
     seen = replace(up_for(8 * HOUR, file=own), prices=PriceTable())
     finding = found(seen, policy())
     assert verdict(finding) == ("bad", 1, False)
-    assert finding.evidence[OWN] == "80.00 at 10 an hour of 100.00 (80 %)"
+    assert finding.evidence[OWN] == "80.00 at 10 an hour of 100.00 (80%)"
 
 
 def test_a_job_without_a_price_of_its_own_is_judged_by_the_table():
@@ -138,9 +138,9 @@ def test_the_measure_that_is_nearest_to_its_limit_speaks():
     """And what comes first is when it is due."""
     both = policy(job=JobCap(budget=10.0, max_runtime=100 * HOUR))
     finding = found(up_for(9 * HOUR), both)
-    assert "money" in finding.reason
+    assert "cost" in finding.reason
     assert finding.due == NOW + HOUR
-    assert set(finding.evidence) == {MONEY, "time up over all attempts"}
+    assert set(finding.evidence) == {MONEY, "run time over all attempts"}
 
 
 @pytest.mark.parametrize(("dearest", "ripe_at"), [(20.0, 14), (12.0, 12), (None, 10)])

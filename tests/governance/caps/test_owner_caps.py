@@ -73,7 +73,7 @@ def test_the_case_bears_the_owner_made_safe():
     finding = found(facts(usage=[hours(8)]), DAY)
     assert finding.subject.key == "ada%40example.com"
     assert finding.subject.owner == ADA
-    assert finding.evidence == {"GPU-hours this day": "8 GPU-hours of 10 GPU-hours (80 %)"}
+    assert finding.evidence == {"GPU-hours this day": "8 GPU-hours of 10 GPU-hours (80%)"}
 
 
 def test_money_is_by_the_price_table():
@@ -81,7 +81,7 @@ def test_money_is_by_the_price_table():
     said = policy(owner=OwnerCap(money_day=10.0))
     finding = found(facts(usage=[hours(9)]), said)
     assert verdict(finding) == ("bad", 1, False)
-    assert finding.evidence["money this day"] == "$9.00 (prices of 2026-03-01) of $10.00 (90 %)"
+    assert finding.evidence["money this day"] == "$9.00 (prices of 2026-03-01) of $10.00 (90%)"
 
 
 def test_an_unknown_price_is_never_nothing():

@@ -214,7 +214,7 @@ def test_a_gang_with_a_node_that_its_group_makes_anew_is_not_stopped_by_halves(w
     world.sweep_for(hours=11)
     assert world.asked() == []
     assert "job_cap_warning" in world.kinds()
-    assert all("No action will be taken" in one.then for one in world.notices())
+    assert all("takes no action" in one.then for one in world.notices())
 
 
 def test_a_vm_that_was_launched_by_hand_is_its_jobs_by_its_id(world):
@@ -336,7 +336,7 @@ def test_without_prices_nobody_knows_and_nobody_is_stopped(plain, tmp_path):
     plain.job()
     plain.sweep_for(hours=20)
     assert plain.kinds() == ["job_cap_unknown"]
-    assert "none.toml cannot be read" in plain.notices()[0].evidence["money"]
+    assert "none.toml cannot be read" in plain.notices()[0].evidence["cost"]
     assert plain.asked() == []
 
 

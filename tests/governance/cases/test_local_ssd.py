@@ -41,7 +41,7 @@ def test_a_vm_with_local_ssds_is_stopped_and_all_say_what_is_lost():
     assert DISCARDED in stop["why"]
     assert stop["detail"]["discard_local_ssd"] is True
     assert world.kinds() == ["idle_warning", "idle_acted"]
-    assert "local SSDs was discarded" in world.notices()[-1].what
+    assert "local SSDs is discarded" in world.notices()[-1].what
 
 
 def test_a_vm_without_local_ssds_is_stopped_as_ever():
@@ -64,7 +64,7 @@ def test_where_the_policy_keeps_their_data_nothing_is_tried_and_ops_are_told_onc
     assert audited(world, "StopInstance") == []
     warning, withheld = world.notices()
     assert (warning.kind, warning.due) == ("idle_warning", None)
-    assert "will not, for the policy keeps the data on local SSDs" in warning.then
+    assert "no action is taken, because the policy keeps the data on local SSDs" in warning.then
     assert (withheld.kind, withheld.owner) == ("idle_failing", "ops@x.org")
     assert "gcloud compute instances stop vm --zone=us-central1-a --discard-local-ssd=true" in withheld.todo
 

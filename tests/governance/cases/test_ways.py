@@ -84,5 +84,5 @@ def test_who_is_at_a_limit_is_told_to_raise_it_before_a_restart():
         notices.acted(case(rule, subject, Remedy.STOP), POLICY, TICK).todo for rule in ("idle", "job_cap")
     ]
     assert said[0] == "to continue, run `spotwarden restart train`"
-    assert said[1].startswith("to continue, raise its limit first")
-    assert said[1].endswith("then run `spotwarden restart train`")
+    assert said[1].startswith("to continue, first raise")
+    assert said[1].endswith("Then run `spotwarden restart train`")

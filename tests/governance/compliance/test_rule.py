@@ -110,15 +110,15 @@ def test_one_finding_tells_all_that_is_wrong_with_a_vm():
         ("1001", "vm-1", "us-central1-a")
     ]
     assert finding.reason == (
-        "vm-1 is not what the policy allows: its label cost-center is missing; its region is us-central1."
+        "vm-1 violates the policy: its label cost-center is missing; its region is us-central1."
     )
     assert finding.evidence == {
         "label cost-center": "is missing; allowed: any value",
         "region": "us-central1; allowed: europe-*",
     }
     assert finding.todo == (
-        "gcloud compute instances add-labels vm-1 --zone=us-central1-a --labels=cost-center=…;"
-        " create it again as the policy allows"
+        "run `gcloud compute instances add-labels vm-1 --zone=us-central1-a --labels=cost-center=…`;"
+        " launch it again with values that the policy allows"
     )
     assert (finding.level, finding.ripe, finding.exempt) == (1, True, "")
     assert finding.limits == limits
@@ -302,7 +302,7 @@ def test_a_gang_that_is_to_be_stopped_is_one_finding_about_all_its_nodes():
     [finding] = of_gang(vm(1), vm(2, machine_type="a2-highgpu-1g"), vm(3))
     assert finding.subject.key == "job"
     assert {target.id for target in finding.subject.targets} == {"1001", "1002", "1003"}
-    assert finding.reason.startswith("vm-2 is not what the policy allows")
+    assert finding.reason.startswith("vm-2 violates the policy")
     assert finding.evidence["nodes"] == "3"
     assert finding.evidence["nodes at fault"] == "vm-2"
     assert finding.ripe

@@ -110,7 +110,8 @@ def test_the_reason_says_what_has_not_got_better_and_since_when():
     """A person reads one sentence."""
     found = verdict(gone(12_300.0, 0.5, 12_200.0), policy=asking(**VAL, min_delta=0.0))
     assert found.reason == (
-        "val of test-vm has got no lower for 100 steps: its best, 0.5, was at step 12,200, now is 12,300"
+        "val of test-vm hasn't become lower for 100 steps: its best, 0.5, was at step 12,200,"
+        " and it is now at step 12,300"
     )
     assert found.subject == Subject(
         key="test-vm", job="test-vm", owner="ann@x.org", targets=found.subject.targets
@@ -122,7 +123,7 @@ def test_the_reason_says_what_has_not_got_better_and_since_when():
 def test_a_metric_that_was_never_a_number_is_not_better_either():
     """Its steps count from the first."""
     found = verdict(gone(100.0, None, 0.0), policy=asking(**VAL))
-    assert "has never been a number" in found.reason
+    assert "has never been a valid number" in found.reason
 
 
 def test_a_course_that_was_read_for_another_aim_says_nothing():

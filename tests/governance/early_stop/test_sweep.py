@@ -182,7 +182,7 @@ def test_an_attempt_that_is_claimed_at_the_same_moment_is_closed_as_well(world):
     world.sweep(cloud=claimed.cloud)
     assert claimed.of("claimed")
     assert ledger(world, 2).state is AttemptState.STOPPED
-    assert ledger(world, 2).reason == "loss of test-vm at step 10 is nan, which is not a usable number"
+    assert ledger(world, 2).reason == "loss of test-vm at step 10 is nan, which is not a valid number"
 
 
 def test_a_job_whose_ledger_nobody_has_written_yet_is_stopped_all_the_same(world):
@@ -204,7 +204,7 @@ def test_observing_says_what_it_would_do(world):
     world.job()
     measure(world, loss="nan")
     world.sweep_for(hours=1)
-    assert "will not" in world.notices()[0].then
+    assert "no action is taken" in world.notices()[0].then
     assert (world.asked(), ledger(world).state) == ([], AttemptState.RUNNING)
 
 

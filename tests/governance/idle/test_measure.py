@@ -191,14 +191,14 @@ def test_the_evidence_says_what_was_wasted():
     costly = vm(gpus=8, machine_type="g2-standard-96")
     finding = found(case(NOW - 90 * MINUTE), machine=costly, prices=PriceTable(rates=(rate,)))
     assert finding.evidence == {
-        "GPUs": "8 x nvidia-l4, all of them reported",
-        "busiest GPU": "1.0 %",
+        "GPUs": "8 x nvidia-l4, all reporting",
+        "busiest GPU": "1.0%",
         "idle since": "2026-11-21 10:30 UTC",
         "idle GPU-hours": "12.0",
         "cost so far": "$12.00",
         "prices": "prices of 2026-11-21",
     }
-    assert finding.reason == "All 8 GPUs of train have been below 5 % for 1 h 30 min."
+    assert finding.reason == "All 8 GPUs of train have been below 5% for 1 h 30 min."
 
 
 def test_an_unknown_price_is_said_so():

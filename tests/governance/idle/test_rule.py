@@ -90,7 +90,7 @@ def test_a_hole_anywhere_in_the_window_is_unknown(bucket):
 
 @pytest.mark.parametrize(("points", "says"), [(2, "bad"), (1, "unknown")])
 def test_the_newest_points_may_still_come(points, says):
-    """Metrics are up to seven minutes late: of the newest bucket 80 % of three points must be there."""
+    """Metrics are up to seven minutes late: of the newest bucket 80% of three points must be there."""
     assert state({"11": row(IDLE, points=(10, 10, 10, 10, 10, points))}) == says
 
 

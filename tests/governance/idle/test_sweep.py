@@ -191,7 +191,7 @@ def test_counts_that_cannot_be_read_leave_everything_as_it_is(world):
     world.ticks(minutes=10)
     assert world.asked() == []
     assert world.kinds()[-1] == "idle_unknown"
-    assert "cannot be read" in world.notices()[-1].why
+    assert "can't be read" in world.notices()[-1].why
 
 
 def test_after_an_outage_of_monitoring_idle_time_begins_anew(world):
@@ -561,4 +561,4 @@ def test_what_a_google_service_makes_anew_is_never_stopped(module, made):
     assert world.asked() == []
     told = [one for one in world.notices() if one.instances]
     assert {one.instances[0].name for one in told} == {"known"}
-    assert all("No action will be taken" in one.then for one in told)
+    assert all("takes no action" in one.then for one in told)

@@ -190,4 +190,4 @@ def test_a_disk_that_no_vm_of_the_job_had_is_told_to_ops_and_never_removed(had, 
     limits = brief(Policy(version="test", leftover=LeftoverLimits(remedy=Remedy.DELETE)))
     found = verdict(on_record(status_code="0", ended=ago(days=5), had=had), left, brief_=limits)
     assert (found.subject.ours, found.ripe) == (ours, ours)
-    assert ("on record with this" in found.reason) is not ours
+    assert ("on record with it" in found.reason) is not ours

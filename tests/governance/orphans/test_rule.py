@@ -42,13 +42,13 @@ def verdict(record, *machines, brief_=None, **facts):
     [
         (on_record(), vm(), None, ""),
         (on_record(**ENDED), vm(), BAD, "ended with status 0"),
-        (on_record(**ENDED), vm(status=Status.TERMINATED), BAD, "disks are paid for"),
+        (on_record(**ENDED), vm(status=Status.TERMINATED), BAD, "disks still cost money"),
         (on_record(**ENDED, signs=beat_at(ENDED["ended"] + GOES_ON)), vm(), BAD, "ended with status 0"),
         (
             on_record(**ENDED, signs=beat_at(ENDED["ended"] + GOES_ON + SECOND)),
             vm(),
             UNKNOWN,
-            "heartbeat of test-vm came after that",
+            "heartbeat of test-vm came later",
         ),
         (on_record(**ENDED), vm(status=Status.STOPPING), None, ""),
         (on_record(**ENDED, state=AttemptState.ENDED), vm(), BAD, "ended with status 0"),
@@ -59,7 +59,7 @@ def verdict(record, *machines, brief_=None, **facts):
             on_record(status_code="1", ended=ago(hours=2)),
             vm(started=ago(hours=1)),
             UNKNOWN,
-            "began to run after",
+            "it started after",
         ),
         (on_record(status_code="1", ended=ago(hours=2)), vm(started=ago(hours=2)), BAD, "status 1"),
         (on_record(state=AttemptState.STOPPED, updated=ago(hours=1)), vm(), BAD, "closed (stopped)"),
@@ -75,10 +75,15 @@ def verdict(record, *machines, brief_=None, **facts):
             on_record(state=AttemptState.STOPPED, updated=ago(hours=3)),
             vm(started=ago(hours=1)),
             UNKNOWN,
-            "began to run after",
+            "it started after",
         ),
         (on_record(exists=False, state=None, attempt=0, instances={}), vm(), BAD, "nothing left"),
-        (on_record(exists=False), vm(labels=ONLY_JOB), UNKNOWN, "nothing shows that it was ever a job's VM"),
+        (
+            on_record(exists=False),
+            vm(labels=ONLY_JOB),
+            UNKNOWN,
+            "nothing shows that this VM ever belonged to one",
+        ),
         (
             on_record(exists=False),
             vm(labels={**ONLY_JOB, "spotwarden-attempt": "x"}),
@@ -88,8 +93,18 @@ def verdict(record, *machines, brief_=None, **facts):
         (on_record(exists=False, past=frozenset({"1001"})), vm(labels=ONLY_JOB), BAD, "nothing left"),
         (on_record(exists=False, past=frozenset({"2"})), vm(labels=ONLY_JOB), UNKNOWN, "nothing shows"),
         (on_record(problem="bad JSON"), vm(), UNKNOWN, "bad JSON"),
-        (on_record(attempt=2, instances=OTHER, began=ago(hours=1)), vm(1), BAD, "attempt 2 of the job runs"),
-        (on_record(attempt=2, instances=OTHER, began=NOW - AFTER), vm(1), BAD, "attempt 2 of the job runs"),
+        (
+            on_record(attempt=2, instances=OTHER, began=ago(hours=1)),
+            vm(1),
+            BAD,
+            "attempt 2 of the job has replaced it",
+        ),
+        (
+            on_record(attempt=2, instances=OTHER, began=NOW - AFTER),
+            vm(1),
+            BAD,
+            "attempt 2 of the job has replaced it",
+        ),
         (on_record(attempt=2, instances=OTHER, began=NOW - AFTER + SECOND), vm(1), None, ""),
         (
             on_record(attempt=2, instances=OTHER, began=ago(hours=2)),
@@ -101,39 +116,39 @@ def verdict(record, *machines, brief_=None, **facts):
             on_record(attempt=2, instances=OTHER, began=ago(hours=2)),
             vm(1, started=ago(hours=2)),
             BAD,
-            "attempt 2 of the job runs",
+            "attempt 2 of the job has replaced it",
         ),
         (
             on_record(attempt=2, instances=OTHER, began=ago(hours=2)),
             vm(1, created=ago(hours=1), started=ago(hours=1)),
             BAD,
-            "attempt 2 of the job runs",
+            "attempt 2 of the job has replaced it",
         ),
         (on_record(attempt=2, began=ago(hours=1)), vm(1), None, ""),
         (
             on_record(attempt=2, instances=OTHER, began=ago(hours=1), past=frozenset({"1001"})),
             vm(labelled=False),
             BAD,
-            "attempt 2 of the job runs",
+            "attempt 2 of the job has replaced it",
         ),
         (
             on_record(attempt=2, instances=OTHER, past=frozenset({"1001"}), outlived=frozenset({"1001"})),
             vm(1),
             Reading.UNKNOWN,
-            "announced to be taken",
+            "preemption was announced",
         ),
         (
             on_record(attempt=2, instances=OTHER, past=frozenset({"1001"}), registered=frozenset({"1001"})),
             vm(1),
             BAD,
-            "attempt 2 of the job runs",
+            "attempt 2 of the job has replaced it",
         ),
-        (on_record(attempt=2, instances=OTHER), vm(2), BAD, "nowhere on the job's record"),
+        (on_record(attempt=2, instances=OTHER), vm(2), BAD, "has no record of this VM"),
         (on_record(attempt=2, instances=OTHER, registered=frozenset({"1001"})), vm(2), None, ""),
-        (on_record(attempt=2, instances=OTHER), vm(3), UNKNOWN, "ledger ends with 2"),
-        (on_record(attempt=2, instances=OTHER), vm(labels=ONLY_JOB), BAD, "nowhere on the job's record"),
-        (on_record(attempt=0, state=None, instances={}), vm(), BAD, "nowhere on the job's record"),
-        (on_record(attempt=0, state=None, instances={}), vm(2), UNKNOWN, "ledger ends with 0"),
+        (on_record(attempt=2, instances=OTHER), vm(3), UNKNOWN, "last attempt on record is 2"),
+        (on_record(attempt=2, instances=OTHER), vm(labels=ONLY_JOB), BAD, "has no record of this VM"),
+        (on_record(attempt=0, state=None, instances={}), vm(), BAD, "has no record of this VM"),
+        (on_record(attempt=0, state=None, instances={}), vm(2), UNKNOWN, "last attempt on record is 0"),
         (on_record(attempt=0, state=None, instances={}, registered=frozenset({"1001"})), vm(), None, ""),
         *[
             (on_record(attempt=2, state=state, instances={}, past=frozenset({"1001"})), vm(1), None, "")
@@ -249,7 +264,7 @@ def test_what_a_google_service_has_made_is_told_once_for_each_label_and_service(
     for found in (first, second):
         assert (found.reading, found.subject.ours, found.subject.job) == (UNKNOWN, False, "")
         assert "spotwarden-job=test-vm" in found.reason
-    assert "GKE has made gke-1" in first.reason
+    assert "GKE manages gke-1" in first.reason
 
 
 def test_a_google_services_vm_without_our_label_is_nobodys_business():

@@ -472,7 +472,7 @@ def test_a_notebook_with_our_label_and_no_folder_is_told_once_to_ops(world):
     assert world.asked() == []
     [told] = [one for one in world.notices() if one.kind.startswith("orphan")]
     assert (told.kind, told.owner) == ("orphan_unknown", "ops@x.org")
-    assert "No action will be taken" in told.then
+    assert "takes no action" in told.then
 
 
 def test_a_notebook_with_our_label_is_deleted_where_the_policy_says_so(world):
@@ -512,7 +512,7 @@ def test_a_jobs_own_vm_in_a_managed_instance_group_is_told_about_and_never_delet
     assert world.asked() == []
     [told] = world.notices()
     assert (told.kind, told.owner, told.ways) == ("orphan_warning", "ann@x.org", ())
-    assert "No action will be taken" in told.then
+    assert "takes no action" in told.then
 
 
 def test_a_disk_that_gke_has_made_is_never_removed(world):

@@ -330,7 +330,7 @@ def test_a_job_that_loads_data_is_told_of_its_idle_gpus_and_not_stopped(idle, si
         idle.ticks(minutes=10)
     assert idle.asked() == []
     assert set(idle.kinds()) == {"idle_warning"}
-    assert "gets on all the same" in idle.notices()[0].why
+    assert "still makes progress" in idle.notices()[0].why
     assert {one.remedy for one in idle.case("idle", vm).warnings} == {Remedy.NONE}
     idle.ticks(minutes=110)
     assert idle.asked() == []

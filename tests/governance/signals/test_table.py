@@ -299,7 +299,7 @@ def test_a_load_is_shown_in_percent_and_a_step_as_it_is():
     """With the time that it covers."""
     step = replace(progress(SignalSource.STEP, NOW), value=1200.0)
     shown = {one.source: one for one in rows(table(row(BEAT, load(SignalSource.GPU, 97.25), step)))}
-    assert shown[SignalSource.GPU].value == "97.2 %"
+    assert shown[SignalSource.GPU].value == "97.2%"
     assert shown[SignalSource.GPU].since == ago(hours=1)
     assert shown[SignalSource.STEP].value == "1200"
 

@@ -92,7 +92,7 @@ def test_a_busy_job_is_told_how_to_let_a_hang_be_found():
     assert not found.ripe
     assert "are busy" in found.reason
     assert "SPOTWARDEN_PROGRESS" in found.todo
-    assert found.evidence["busiest CPU in the last hour"] == "100.0 %"
+    assert found.evidence["busiest CPU in the last hour"] == "100.0%"
     assert "no measurements" in verdict(**{**TOLD, "cpus": {}}).reason
 
 

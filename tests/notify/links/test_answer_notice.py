@@ -67,7 +67,7 @@ def test_a_look_says_what_a_click_would_do_and_how_the_case_stands(web):
         "Keep vm?",
         "Nothing will be done about vm until 2026-01-05 17:00 UTC",
         "Keep for 8 h",
-        "it will be stopped (its disks stay), not before 2026-01-05 09:30 UTC",
+        "it will be stopped (its disks are kept) at 2026-01-05 09:30 UTC or later",
         "vm (us-central1-a)",
         f"You answer as {ADA}",
         f"spotwarden cases keep idle {web.world.id} --for 8h",
@@ -259,7 +259,7 @@ def test_a_job_gets_no_more_than_the_policys_ceiling(capped):
     token = capped.token(Way.EXTEND)
     for page in (capped.open(token), capped.click(token)):
         assert page.status_code == 409
-        assert "It may be up for 12 h in all; 2 h can still be granted" in page.text
+        assert "It may run for 12 h in total; 2 h can still be granted" in page.text
     assert capped.world.case("job_cap", "train").extended == 0
 
 

@@ -14,6 +14,7 @@ from spotwarden.model.notice import Notice
 from spotwarden.model.policy import Team
 from spotwarden.model.spans import moment
 from spotwarden.notify.outbox.late import as_of
+from spotwarden.notify.templates.text import clock
 from tests.fakes.trouble import rejected
 from tests.notify.outbox.outbox_world import ADA, OutboxWorld, mailed, notice
 
@@ -31,12 +32,8 @@ def warning(room: OutboxWorld, *, due: timedelta = GRACE, latest: datetime | Non
 
 def says(message: Mail, at: datetime) -> bool:
     """Whether the message names this moment wherever it names one."""
-    clock = f"{at:%H:%M} UTC"
-    return (
-        f"not before {moment(at)}" in message.text
-        and f"not before {moment(at)}" in message.html
-        and f"To do by {clock}" in message.text
-    )
+    told = f"not before {clock(at, at)}"
+    return told in message.text and told in message.html
 
 
 def down(room: OutboxWorld, **span: float) -> None:
@@ -66,7 +63,6 @@ def test_a_warning_whose_mail_server_was_down_for_three_hours_names_the_moment_t
     assert holds > late.due + timedelta(hours=3) - GRACE
     assert says(message, holds)
     assert f"{late.due:%H:%M}" not in message.text
-    assert "(in 30 min)" in message.text or "(in 29 min)" in message.text
 
 
 def test_a_warning_in_quiet_hours_does_not_wait_and_names_its_moment(room):
@@ -97,9 +93,7 @@ def test_a_late_warning_names_no_moment_after_that_which_an_earlier_one_has_name
     down(room, hours=3)
     room.tick_for(hours=1)
     (message,) = room.mails()
-    assert f"not before {moment(latest)}; this message was held up until after that" in message.text
-    assert "(now)" in message.text
-    assert f"may be stopped since {latest:%H:%M} UTC" in message.subject
+    assert f"not before {clock(latest, latest)}. This message was delayed past that time" in message.text
 
 
 def test_a_copy_that_is_late_names_what_holds_since_the_owner_was_told():

@@ -109,14 +109,14 @@ def test_who_hears_of_it(said, file, to):
     """job.toml's address, else the owner, else the team, else ops; hooks get copies."""
     found = addressed(notice(**said), file, POLICY)
     assert list(found.recipients) == to
-    assert found.because == ("" if notice(**said).kind == "gave_up" else "only ops can fix it")
+    assert found.because == ("" if notice(**said).kind == "gave_up" else "only ops can fix this")
 
 
 @pytest.mark.parametrize(
     ("owner", "because"),
     [
-        ("", "job has no owner"),
-        (OPS, "job has no owner"),
+        ("", "job has no known owner"),
+        (OPS, "job has no known owner"),
         ("carl", "'carl'"),
         ("c@x.org, d@x.org", "'c@x.org, d@x.org'"),
     ],
@@ -142,7 +142,7 @@ def test_without_mails_only_hooks_are_told():
     assert addressed(notice(owner=ADA), JobFile(), policy).recipients == (hook("vision"),)
     found = addressed(notice(), JobFile(), policy)
     assert found.recipients == (hook("ops"),)
-    assert "no mails are sent" in found.because
+    assert "email is off" in found.because
 
 
 def test_with_nobody_at_all_the_reason_is_all_there_is():
@@ -152,7 +152,7 @@ def test_with_nobody_at_all_the_reason_is_all_there_is():
     )
     found = addressed(notice(owner=""), JobFile(), policy)
     assert found.recipients == ()
-    assert "job has no owner" in found.because
+    assert "job has no known owner" in found.because
     assert "governance.ops" in found.because
 
 
@@ -514,4 +514,4 @@ def test_a_notice_needs_a_name(length, fits):
 def test_ops_are_not_called_the_owner_of_a_job_that_only_they_can_help(kind):
     """It names the job, and they get it for their own sake."""
     to = addressed(notice(owner=OPS, job="train", kind=kind), JobFile(), POLICY)
-    assert to.because == "only ops can fix it"
+    assert to.because == "only ops can fix this"

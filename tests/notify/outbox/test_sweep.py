@@ -20,7 +20,7 @@ from spotwarden.model.delivery import Batch, Channel, Delivered, Pace, Pending, 
 from spotwarden.model.message import HookPost, Mail
 from spotwarden.model.notice import CaseRef, Severity, Way
 from spotwarden.model.offer import Unfit
-from spotwarden.model.policy import Team
+from spotwarden.model.policy import Policy, Team
 from spotwarden.notify.channels import ChannelSettings
 from spotwarden.notify.links.audience import audience
 from spotwarden.notify.links.tokens import Keys, read
@@ -129,11 +129,11 @@ def test_a_job_without_an_owner_is_told_to_ops_with_how_to_set_one(room):
     """The message says why it goes there."""
     room.publish(notice(owner=""))
     (pending,) = room.waiting()
-    assert "job has no owner" in pending.because
+    assert "job has no known owner" in pending.because
     assert "job.toml" in pending.because
     room.told()
     assert tos(room) == [OPS]
-    assert "has no owner" in room.mails()[0].text
+    assert "has no known owner" in room.mails()[0].text
 
 
 def test_with_neither_mail_nor_hooks_the_topic_is_all_there_is():
@@ -151,7 +151,7 @@ def test_a_notice_that_nobody_can_get_is_kept_and_told_in_the_log(capsys):
     (kept,) = room.undelivered()
     assert kept.pending.notice == notice(owner="")
     assert "no one to notify" in kept.reason
-    assert "has no owner" in kept.reason
+    assert "has no known owner" in kept.reason
     assert capsys.readouterr().out.count('"severity":"ERROR"') == 1
 
 
@@ -537,7 +537,7 @@ def test_messages_of_the_function_hold_links_that_only_this_deployment_signs(roo
         {"SPOTWARDEN_SMTP": "smtps://mail.example.com:465", "SPOTWARDEN_MAIL_FROM": "S <s@mail.example.com>"}
     )
     context = room.context()
-    renderer = Renderer.open(context.settings, context.policy.notify, said, environ)
+    renderer = Renderer.open(context.settings, context.policy, said, environ)
     case = CaseRef(rule="idle", key="1", opened=room.now)
     one = Pending(notice=notice(case=case, ways=(Way.KEEP,)), recipient=mailed(ADA), since=room.now)
     message = renderer.render([one], f"1@{renderer.domain}", room.now, False)
@@ -555,7 +555,8 @@ def test_messages_of_the_function_hold_links_that_only_this_deployment_signs(roo
 
 def test_without_the_answers_url_messages_hold_no_links_and_need_no_keys(room):
     """And without a mail server there is no domain but one that cannot exist."""
-    renderer = Renderer.open(room.settings, room.limits, ChannelSettings.read({}), {})
+    policy = Policy(version="test", notify=room.limits)
+    renderer = Renderer.open(room.settings, policy, ChannelSettings.read({}), {})
     one = Pending(notice=notice(ways=(Way.RESTART,)), recipient=mailed(ADA), since=room.now)
     message = renderer.render([one], "1@x", room.now, False)
     assert "?t=" not in message.text + message.html

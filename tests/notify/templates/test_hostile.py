@@ -67,11 +67,13 @@ CLASSES = {
     "figures",
     "of",
     "quiet",
+    "preheader",
     "item urgent",
 }
 OURS = (
-    "To do", "Nothing to do.", "  - ", "  > ", "What ", "Why:", "By command: ", "You get this ", "Each link ",
-    "Figures: ", "-- ", "---", "Spotwarden", "How often ", "1. ", "2. ", "3. ", "1 of ", "2 of ", "3 of ",
+    "No action needed.", "  - ", "  > ", "What ", "Why:", "Or run: ", "You get this ", "You're subscribed ",
+    "Each button ", "Figures: ", "-- ", "---", "Spotwarden", "Change how often ", "1. ", "2. ", "3. ",
+    "1 of ", "2 of ", "3 of ",
 )  # fmt: skip
 
 
@@ -145,7 +147,7 @@ def test_every_line_of_the_text_begins_with_words_of_ours(pendings):
 def test_a_subject_is_one_short_line_without_control_characters(pendings):
     """Whatever happened, to whatever job; and never empty."""
     mail = message(*pendings)
-    assert 0 < len(mail.subject) <= 200
+    assert 0 < len(mail.subject) <= 60
     for said in (mail.subject, mail.text.replace("\n", ""), *mail.headers.values()):
         assert not {unicodedata.category(char) for char in said} & {"Cc", "Cs", "Zl", "Zp"}
         assert not {"\u202e", "\u2067", "\u200b"} & set(said)

@@ -81,7 +81,11 @@ def test_a_sample_is_of_a_registered_severity_and_for_whom_it_is_asked(sample):
     assert sample.severity in KINDS[sample.kind].severities
     assert sample.id == f"test/1/{sample.kind}"
     assert sample.owner == ANN
-    assert message(pending(sample)).subject.startswith(("[test] ", "sample-job: [test] "))
+    made = message(pending(sample))
+    assert made.subject.startswith("[test] ")
+    assert len(made.subject) <= 60
+    assert "This is a test message" in made.text
+    assert "This is a test message" in made.html
 
 
 def test_samples_are_the_same_for_one_giver_and_others_for_another():

@@ -3,12 +3,15 @@
 import subprocess
 import sys
 from datetime import timedelta
+from html import unescape
+from zoneinfo import ZoneInfo
 
 import pytest
 
 from spotwarden.model.message import MailLinks
 from spotwarden.model.notice import CaseRef, Way
-from tests.notify.templates.messages import ANN, NOW, SITE, links, message, notice, pending
+from spotwarden.notify.templates import mail
+from tests.notify.templates.messages import ANN, NOW, SITE, flood, links, message, notice, pending
 
 
 def lines(mail):
@@ -16,33 +19,46 @@ def lines(mail):
     return mail.text.splitlines()
 
 
-def test_the_first_line_says_what_to_do_and_until_when():
-    """Whoever reads no further knows it."""
-    first = lines(message())[0]
-    assert first.startswith("To do by 14:30 UTC (in 30 min): let it work, or stop it; ")
+def test_the_first_lines_say_what_happened_what_will_and_what_to_do():
+    """In this order, a line each; whoever reads no further knows it."""
+    assert lines(message())[:3] == [
+        "What happened: nap-1 has idle GPUs",
+        "What happens next: It will be stopped (its disks are kept) at 14:30 UTC on Sat, Nov 21 or later.",
+        "What to do: Let it work, or stop it. To keep it, run `spotwarden cases keep idle 123 --for 8h`",
+    ]
 
 
-def test_where_there_is_nothing_to_do_the_first_line_says_so():
+def test_where_there_is_nothing_to_do_it_says_so():
     """Nobody has to search for what is asked of him."""
-    assert lines(message(pending(notice(todo="", due=None))))[0] == "Nothing to do."
+    assert "What to do: No action needed." in lines(message(pending(notice(todo="", due=None))))
 
 
-def test_without_a_due_time_there_is_only_what_to_do():
-    """No time is made up."""
-    assert lines(message(pending(notice(todo="mend it", due=None))))[0] == "To do: mend it"
+def test_an_inbox_shows_what_comes_next_beside_the_subject():
+    """Of one notice what will happen, or what to do; of several how many are urgent."""
+    shown = '<div class="preheader">{}'
+    assert shown.format("It will be stopped (its disks are kept) at 14:30 UTC") in message().html
+    assert shown.format("Mend it.") in message(pending(notice(todo="mend it", then=""))).html
+    assert shown.format("2 of these 2 notices are urgent") in message(*flood(2)).html
 
 
-def test_what_is_due_already_is_due_now():
-    """A message that was late does not speak of a past moment as one ahead."""
-    mail = message(pending(notice(due=NOW - timedelta(minutes=5))))
-    assert lines(mail)[0].startswith("To do by 13:55 UTC (now): ")
+@pytest.mark.parametrize(
+    ("zone", "said"),
+    [("America/New_York", "09:30 EST on Sat, Nov 21"), ("Asia/Tokyo", "23:30 JST on Sat, Nov 21")],
+)
+def test_moments_are_on_the_reader_s_clock(zone, said):
+    """In what is told and in its details alike, on the day that it is there."""
+    told = pending(notice(evidence={"idle since": "2026-11-21 14:30:00 UTC"}))
+    made = mail(
+        [told], links=links(told), message_id="m1@example.com", at=NOW, again=False, zone=ZoneInfo(zone)
+    )
+    assert made.text.count(said) == 2
+    assert said in made.html
+    assert "UTC" not in made.text
 
 
 def test_the_text_says_what_why_when_and_what_is_known():
     """All that the notice holds, with words of ours before each."""
     said = lines(message())
-    assert "What happened: nap-1 has idle GPUs" in said
-    assert "What will happen: it will be stopped (its disks stay), not before 2026-11-21 14:30 UTC" in said
     assert "Why: All 4 GPUs of nap-1 have been below 5 % for 1 h." in said
     assert "  - busiest GPU: 1.0 %" in said
     assert "  - idle since: 13:00 UTC" in said
@@ -52,7 +68,7 @@ def test_each_answer_has_its_link_with_what_it_grants():
     """In the text and on the page alike."""
     ways = (Way.KEEP, Way.EXTEND, Way.STOP, Way.RESTART, Way.APPROVE)
     mail = message(pending(notice(ways=ways)))
-    labels = ("Keep for 8 h", "Extend by 4 h", "Stop now", "Start again", "Approve")
+    labels = ("Keep for 8 h", "Extend by 4 h", "Stop now", "Restart", "Approve")
     for way, label in zip(ways, labels, strict=True):
         assert f"  > {label}: {SITE}?t={way.value}-0" in lines(mail)
         assert f'href="{SITE}?t={way.value}-0"' in mail.html
@@ -95,45 +111,45 @@ def test_only_a_url_that_a_reader_may_be_sent_to_becomes_a_link(url):
 
 def test_how_to_answer_by_command_is_said_one_time():
     """A command that stands in what to do is not repeated; one that does not is added."""
-    assert "By command:" not in message(pending(notice(ways=(Way.KEEP,)))).text
+    assert "Or run:" not in message(pending(notice(ways=(Way.KEEP,)))).text
     cap = notice(
         ways=(Way.KEEP, Way.EXTEND),
         case=CaseRef(rule="job_cap", key="nap", opened=NOW),
         todo="save a checkpoint",
     )
-    assert "By command: spotwarden cases keep job_cap nap --for 8h" in lines(message(pending(cap)))
-    assert "By command: spotwarden extend nap --by 4h" in lines(message(pending(cap)))
+    assert "Or run: spotwarden cases keep job_cap nap --for 8h" in lines(message(pending(cap)))
+    assert "Or run: spotwarden extend nap --by 4h" in lines(message(pending(cap)))
     over = notice(ways=(Way.RESTART,), todo="")
-    assert "By command: spotwarden restart nap" in lines(message(pending(over)))
+    assert "Or run: spotwarden restart nap" in lines(message(pending(over)))
     gang = notice(ways=(Way.APPROVE,), todo="", case=CaseRef(rule="job_cap", key="nap", opened=NOW))
-    assert "By command: spotwarden cases approve job_cap nap" in lines(message(pending(gang)))
+    assert "Or run: spotwarden cases approve job_cap nap" in lines(message(pending(gang)))
     named = notice(ways=(Way.STOP,), todo="")
-    assert "By command: spotwarden stop nap" in lines(message(pending(named)))
+    assert "Or run: spotwarden stop nap" in lines(message(pending(named)))
 
 
 def test_a_command_names_the_time_that_its_link_offers():
     """Not the usual one: both are the same answer."""
     cap = notice(ways=(Way.KEEP, Way.EXTEND), case=CaseRef(rule="job_cap", key="nap", opened=NOW), todo="")
     mail = message(pending(cap), links=MailLinks(keep=timedelta(hours=2), extend=timedelta(minutes=90)))
-    assert "By command: spotwarden cases keep job_cap nap --for 2h" in lines(mail)
-    assert "By command: spotwarden extend nap --by 1h30m" in lines(mail)
+    assert "Or run: spotwarden cases keep job_cap nap --for 2h" in lines(mail)
+    assert "Or run: spotwarden extend nap --by 1h30m" in lines(mail)
 
 
 @pytest.mark.parametrize(
     ("facts", "said"),
     [
-        ({}, f"You get this because {ANN} is named as the owner of nap."),
-        ({"notice": notice(job="")}, f"You get this because it is for {ANN}."),
-        ({"notice": notice(owner="")}, "You get this because nap names no owner."),
+        ({}, f"You're subscribed as {ANN}, the owner of nap."),
+        ({"notice": notice(job="")}, f"You're subscribed as {ANN}."),
+        ({"notice": notice(owner="")}, "You get this because nap has no owner."),
         (
             {"because": "the job nap has no owner; `owner` in its job.toml names one"},
             "You get this because the job nap has no owner; `owner` in its job.toml names one.",
         ),
         (
             {"stands_in": "bob@example.com", "because": "550 no such user."},
-            "You get this in place of bob@example.com, because 550 no such user.",
+            "You get this instead of bob@example.com, because 550 no such user.",
         ),
-        ({"stands_in": "bob@example.com"}, "You get this in place of bob@example.com."),
+        ({"stands_in": "bob@example.com"}, "You get this instead of bob@example.com."),
     ],
 )
 def test_it_says_why_this_person_gets_it(facts, said):
@@ -141,14 +157,14 @@ def test_it_says_why_this_person_gets_it(facts, said):
     about = facts.pop("notice", None)
     mail = message(pending(about, **facts))
     assert said in lines(mail)
-    assert said.partition("`")[0].strip() in mail.html
+    assert said.partition("`")[0].strip() in unescape(mail.html)
 
 
 def test_a_second_copy_says_first_that_it_may_be_one_and_why():
     """Before what to do; and a first copy says nothing of the kind."""
     again, once = message(again=True), message()
     assert "may already have this message" in lines(again)[0]
-    assert "Delivery of the first copy couldn't be confirmed" in lines(again)[0]
+    assert "We couldn't confirm that the first copy arrived" in lines(again)[0]
     assert lines(again)[2] == lines(once)[0]
     assert "already have this message" in again.html
     assert "already have this message" not in once.text + once.html
@@ -202,7 +218,7 @@ def test_the_page_has_a_language_a_title_and_a_table_with_headings():
     """What a screen reader needs."""
     html = message().html
     assert '<html lang="en">' in html
-    assert "<title>nap-1 has idle GPUs, will be stopped 14:30 UTC</title>" in html
+    assert "<title>nap: GPUs are idle</title>" in html
     assert '<th scope="row"><bdi>busiest GPU</bdi></th><td><bdi>1.0 %</bdi></td>' in html
 
 
@@ -210,8 +226,8 @@ def test_commands_are_set_as_such():
     """What stands between backticks is a command; a lone backtick is a character."""
     assert "<code>spotwarden cases keep idle 123 --for 8h</code>" in message().html
     html = message(pending(notice(todo="say ` and no more"))).html
-    assert "say ` and no more" in html
-    assert "<code>" not in html.split("<h1>")[0]
+    assert "Say ` and no more." in html
+    assert "<code>" not in html.split("Say `")[1].partition("</bdi>")[0]
 
 
 def test_long_evidence_is_cut_and_says_so():

@@ -5,9 +5,9 @@ from datetime import timedelta
 import pytest
 
 from spotwarden.model.notice import Severity
-from tests.notify.templates.messages import NOW, SOON, flood, message, notice, pending
+from tests.notify.templates.messages import SOON, flood, message, notice, pending
 
-PHONE = 48
+LONGEST = 60
 
 
 def subject(**facts):
@@ -15,26 +15,32 @@ def subject(**facts):
     return message(pending(notice(**facts))).subject
 
 
-def test_it_says_what_happened_and_what_will_happen_when():
-    """The whole of it fits a phone's two lines, and the first words are the VM's."""
-    said = subject()
-    assert said == "nap-1 has idle GPUs, will be stopped 14:30 UTC"
-    assert len(said) <= PHONE
+def test_it_says_the_job_and_what_happened():
+    """In this order."""
+    assert subject() == "nap: GPUs are idle"
 
 
-def test_a_moment_of_another_day_has_its_day():
-    """`14:30` alone would be taken for today's."""
-    assert subject(due=SOON + timedelta(days=1)).endswith(", will be stopped 22 Nov 14:30 UTC")
+def test_it_stays_the_same_whatever_the_moment_and_the_figures():
+    """Gmail starts a new conversation when a subject changes."""
+    later = subject(id="two", what="nap-1 has idle GPUs, still", due=SOON + timedelta(days=1))
+    assert later == subject(due=None) == subject()
 
 
-def test_without_a_due_time_there_is_none():
-    """Nothing will happen, so no time is said."""
-    assert subject(due=None) == "nap-1 has idle GPUs"
-
-
-def test_a_remedy_without_words_is_only_due():
-    """What will happen is not said in the form that we know."""
-    assert subject(then="who knows") == "nap-1 has idle GPUs, due 14:30 UTC"
+@pytest.mark.parametrize(
+    ("facts", "said"),
+    [
+        ({"kind": "idle_acted", "what": "nap-1 was stopped"}, "nap: stopped (GPUs are idle)"),
+        ({"kind": "orphan_acted", "what": "nap-1 was deleted"}, "nap: deleted (VM is no longer needed)"),
+        ({"kind": "idle_cleared"}, "nap: resolved (GPUs are idle)"),
+        ({"kind": "idle_unknown"}, "nap: can't check its GPUs"),
+        ({"job": ""}, "nap-1: GPUs are idle"),
+        ({"job": "", "instances": ()}, "Spotwarden: GPUs are idle"),
+        ({"id": "test/1/idle_warning"}, "[test] nap: GPUs are idle"),
+    ],
+)
+def test_what_happened_is_told_of_whom_it_happened_to(facts, said):
+    """The job, else the VM, else ourselves; a test says that it is one."""
+    assert subject(**facts) == said
 
 
 @pytest.mark.parametrize(
@@ -47,36 +53,35 @@ def test_a_remedy_without_words_is_only_due():
         ("nap", "naps has idle GPUs", "nap: naps has idle GPUs"),
         ("nap", "the VM vm-7 was deleted", "nap: the VM vm-7 was deleted"),
         ("", "the rule idle was stopped", "the rule idle was stopped"),
-        ("", "", "idle_warning"),
+        ("", "", "of_others"),
     ],
 )
-def test_the_job_is_named_one_time(job, what, said):
-    """The job stands before what happened unless the sentence holds its name."""
-    assert subject(job=job, what=what, due=None) == said
+def test_of_a_kind_that_we_do_not_know_the_sentence_is_told(job, what, said):
+    """With the job before it unless the sentence holds its name."""
+    assert subject(kind="of_others", job=job, what=what, due=None) == said
 
 
-def test_a_job_s_name_is_never_cut():
-    """The longest name that a job can have stands whole, however long the sentence is."""
-    job = "j" * 63
-    said = subject(job=job, what="x " * 500)
-    assert said.startswith(f"{job}: x x")
-    assert said.endswith(" …, will be stopped 14:30 UTC")
-    assert len(said) <= 200
+def test_of_a_long_name_the_beginning_and_the_end_are_told():
+    """Names of one series differ in what stands last."""
+    said = subject(job=f"resnet50-{'x' * 60}-seed-3")
+    assert said.startswith("resnet50-x")
+    assert said.endswith("x-seed-3: GPUs are idle")
+    assert len(said) == LONGEST
 
 
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (flood(12), "12 notices about 9 jobs: 3 urgent"),
-        (flood(12, jobs=1), "12 notices about job-0: 3 urgent"),
-        (flood(2, severity=Severity.WARNING), "2 notices about 2 jobs: 2 warnings"),
-        (flood(2, severity=Severity.INFO), "2 notices about 2 jobs"),
-        (flood(2, job=""), "2 notices: 2 urgent"),
-        (flood(1200, severity=Severity.INFO), "1,200 notices about 9 jobs"),
+        (flood(12), "Spotwarden: 12 notices about 9 jobs, 3 urgent"),
+        (flood(12, jobs=1), "job-0: 12 notices, 3 urgent"),
+        (flood(2, severity=Severity.WARNING), "Spotwarden: 2 notices about 2 jobs, 2 warnings"),
+        (flood(2, severity=Severity.INFO), "Spotwarden: 2 notices about 2 jobs"),
+        (flood(2, job=""), "Spotwarden: 2 notices, 2 urgent"),
+        (flood(1200, severity=Severity.INFO), "Spotwarden: 1,200 notices about 9 jobs"),
     ],
 )
 def test_several_notices_are_counted(given, said):
-    """How many, about how many jobs, how many of them urgent."""
+    """How many, how many of them urgent, about how many jobs."""
     assert message(*given).subject == said
 
 
@@ -85,16 +90,10 @@ def test_several_notices_are_counted(given, said):
 )
 def test_what_cannot_be_seen_is_taken_out(char):
     """No line end, no control character, nothing that turns the direction of writing or hides."""
-    said = subject(what=f"nap-1{char}Bcc: eve@example.com", due=None)
+    said = subject(kind="of_others", what=f"nap-1{char}Bcc: eve@example.com", due=None)
     assert said in {"nap-1 Bcc: eve@example.com", "nap-1Bcc: eve@example.com"}
 
 
 def test_a_half_of_a_character_is_shown_as_one_that_is_missing():
     """A lone surrogate could not be sent at all."""
-    assert subject(what="nap-1 \ud83d is odd", due=None) == "nap-1 \ufffd is odd"
-
-
-def test_the_subject_is_of_the_moment_of_writing():
-    """A message that waited over midnight says the day of what is due by then."""
-    assert "21 Nov" not in subject()
-    assert NOW.date() == SOON.date()
+    assert subject(kind="of_others", what="nap-1 \ud83d is odd", due=None) == "nap-1 \ufffd is odd"

@@ -22,7 +22,7 @@ async def nap(ward: Ward, journey: GovernanceJourney) -> None:
     await journey.until(THIRD)
     await ward.stopped()
     ward.stage.say("the VM is stopped, two hours after its GPU fell idle")
-    await ward.told(f"{ward.name} was stopped; its disks stay")
+    await ward.told(f"{ward.name} was stopped; its disks are kept")
 
 
 async def late(ward: Ward, journey: GovernanceJourney) -> None:

@@ -27,14 +27,14 @@ async def hang(ward: Ward, journey: GovernanceJourney) -> None:
     await journey.until(154)
     await ward.stopped()
     ward.stage.say("the VM is stopped, half an hour after the warning")
-    await ward.told(f"{ward.name} was stopped; its disks stay")
+    await ward.told(f"{ward.name} was stopped; its disks are kept")
     if await ward.heard(f"{ward.name} has idle GPUs"):
         raise StoryError(f"{ward.name} was held to be idle")
 
 
 async def long(ward: Ward, journey: GovernanceJourney) -> None:
     """Its team's limit is 2 h 5 min: warned at 80 % and 95 %, extended once, stopped at the new limit."""
-    nears = f"{ward.name} is at or near its limit"
+    nears = f"{ward.name} is near or over its limit"
     await journey.until(100)
     await ward.told(nears)
     await journey.until(122)
@@ -47,4 +47,4 @@ async def long(ward: Ward, journey: GovernanceJourney) -> None:
     await journey.until(154)
     await ward.stopped()
     ward.stage.say("the VM is stopped at the extended limit")
-    await ward.told(f"{ward.name} was stopped; its disks stay")
+    await ward.told(f"{ward.name} was stopped; its disks are kept")

@@ -141,7 +141,9 @@ def _named(team: Team) -> Said:
         yield Slip("owners", 'it is empty; write a list such as ["*@vision.example.com"]')
     yield from _patterns("owners", team.owners)
     if team.email and "@" not in team.email:
-        yield Slip("email", f"{team.email!r} is no address")
+        yield Slip("email", f"{team.email!r} is not a valid email address")
+    if team.timezone:
+        yield from _timezone(team.timezone)
 
 
 def _idle(idle: IdleLimits) -> Said:

@@ -30,13 +30,13 @@ def judged(
         obscure = next((measure for measure in measures if measure.unknown), None)
         if obscure is None:
             return None
-        why = f"nobody knows how much of {obscure.allowed} {name} has used: {obscure.unknown}"
+        why = f"we couldn't check how much of {obscure.allowed} {name} has used: {obscure.unknown}"
         return unknown(plain, why, _evidence(measures))
     dues = [due for measure in measures if (due := reached(measure, now)) is not None]
     return replace(
         plain,
-        reason=f"{name} has used {percent(first.share)} of what it may: {first.what} {first.said},"
-        f" at most {first.allowed}",
+        reason=f"{name} has used {percent(first.share)} of its limit: {first.what} {first.said}"
+        f" of {first.allowed}",
         evidence=_evidence(measures),
         level=max(1, passed(first.share, warn)) if told else 0,
         ripe=is_full(first.share),
@@ -63,7 +63,7 @@ def unknown(plain: Finding, why: str, evidence: dict[str, str] | None = None) ->
 
 def unread(plain: Finding, records: JobAttempts) -> Finding:
     """The same finding as one about a job whose records cannot be read; told where that will not pass."""
-    why = f"we can't read the records of job {plain.subject.job}: {records.problem}"
+    why = f"the records of {plain.subject.job} can't be read: {records.problem}"
     return unknown(replace(plain, exempt="" if records.lasting else why), why)
 
 
@@ -85,7 +85,10 @@ def misdated(machines: Sequence[Machine], brief: Brief) -> str:
         if began is NEVER:
             return f"we don't know when {machine.name} started"
         if began > latest:
-            return f"{machine.name} began at {began:%Y-%m-%d %H:%M} UTC, which is to come: a clock is wrong"
+            return (
+                f"{machine.name} began at {began:%Y-%m-%d %H:%M} UTC, which is in the future: a clock is"
+                " wrong"
+            )
     return ""
 
 
@@ -101,7 +104,7 @@ def spare(
 def spared(rule: str, machines: Sequence[Machine], records: JobAttempts, brief: Brief) -> str:
     """Why nothing may be done to these VMs of one job, or of none; "" where it may."""
     if records.problem:
-        return f"we can't read the records of its job: {records.problem}"
+        return f"the records of its job can't be read: {records.problem}"
     for machine in machines:
         why = exempt(
             brief.policy,

@@ -46,10 +46,10 @@ def measures(account: JobAccount) -> list[LimitUse]:
     if bound is not None:
         found.append(_time(account, ran, bound))
     if limits.budget is not None:
-        found.append(_money(account, ran, limits.budget, "money"))
+        found.append(_money(account, ran, limits.budget, "cost"))
     if file.budget is not None:
         own = _at_its_price if file.price_per_hour else _money
-        found.append(own(account, ran, file.budget, "money of its own budget"))
+        found.append(own(account, ran, file.budget, "cost within its own budget"))
     return found
 
 
@@ -78,7 +78,7 @@ def _time(account: JobAccount, ran: Sequence[AttemptStay], bound: timedelta) -> 
     used = sum(stay.hours for stay in ran)
     limit = extended(hours(bound), account.more, None if most is None else hours(most))
     return LimitUse(
-        what="time up over all attempts",
+        what="run time over all attempts",
         used=used,
         limit=limit,
         said=long(used),

@@ -38,8 +38,8 @@ def of_job(job: str, machines: Sequence[Machine], facts: CapFacts, brief: Brief)
         rule=JOB,
         subject=Subject(key=job, job=job, owner=records.owner, targets=targets(machines)),
         reason="",
-        todo=f"let it end, or stop it; `spotwarden extend {job} --by {written(brief.policy.notify.extend)}`"
-        " grants it more, as far as the policy allows",
+        todo="let it finish, or stop it. To give it more time, run"
+        f" `spotwarden extend {job} --by {written(brief.policy.notify.extend)}`",
         limits=account.limits,
     )
     if records.problem:
@@ -61,7 +61,7 @@ def _without_extending(found: Finding, brief: Brief) -> Finding:
     ends = fixed_end(found.subject.targets, found.due, brief.policy.notify.extend)
     if ends is None:
         return found
-    todo = f"save what it has done: {why_not(ends)}; {go_on(found.subject.job)}"
+    todo = f"save a checkpoint: {why_not(ends)}. {go_on(found.subject.job)}"
     return replace(found, todo=todo)
 
 
@@ -100,7 +100,7 @@ def at_rest(case: Case, brief: Brief) -> Finding | None:
         rule=JOB,
         subject=replace(case.subject, targets=()),
         reading=Reading.UNKNOWN,
-        reason=f"no VM of job {case.subject.job} runs, and it was granted {in_words(case.extended)}",
+        reason=f"no VM of {case.subject.job} runs, and it was granted {in_words(case.extended)} more",
         limits=precedence.limits(brief.policy, JOB, owner=case.subject.owner),
     )
 
@@ -108,15 +108,15 @@ def at_rest(case: Case, brief: Brief) -> Finding | None:
 def extendable(case: Case, more: float, limits: JobCap, file: JobFile) -> str:
     """Why a person cannot grant a job so many hours more; "" where they can."""
     if more <= 0:
-        return "what is granted is more than nothing"
+        return "an extension must be longer than 0"
     if (ends := fixed_end(case.subject.targets, case.due, timedelta(hours=more))) is not None:
-        return f"{why_not(ends)}; {go_on(case.subject.job)}"
+        return f"{why_not(ends)}. {go_on(case.subject.job)}"
     bound, most = least(file.max_runtime, limits.max_runtime), longest(limits)
     if bound is not None and most is not None and hours(bound) + case.extended + more > hours(most):
         room = max(0.0, hours(most) - hours(bound) - case.extended)
-        return f"it may be up for {in_words(hours(most))} in all; {in_words(room)} can still be granted"
+        return f"it may run for {in_words(hours(most))} in total; {in_words(room)} can still be granted"
     if bound is None and limits.budget is not None and limits.dearest is None and file.budget is None:
-        return "the policy does not say how far its budget can be extended (job_cap.dearest)"
+        return "the policy has no limit for extending its budget (job_cap.dearest)"
     return ""
 
 
@@ -139,7 +139,7 @@ def of_instance(machine: Machine, facts: CapFacts, brief: Brief) -> Finding | No
             key=machine.id, job=job, owner=records.owner, targets=targets([machine]), ours=bool(job)
         ),
         reason="",
-        todo="save what it has done and stop it",
+        todo="save a checkpoint, then stop the VM",
         limits=limits,
     )
     if records.problem:

@@ -95,4 +95,4 @@ def long(count: float) -> str:
 
 def percent(share: float) -> str:
     """A share as a person reads it; never rounded up to what is not reached."""
-    return "over 999 %" if share >= 10 else f"{int(share * 1000 + HAIR * 1000) / 10:g} %"  # noqa: PLR2004 — as said
+    return "over 999%" if share >= 10 else f"{int(share * 1000 + HAIR * 1000) / 10:g}%"  # noqa: PLR2004 — as said

@@ -48,7 +48,7 @@ def of_owner(
         rule=OWNER,
         subject=Subject(key=facts.keys.get(owner, ""), owner=owner),
         reason="",
-        todo="end what is not needed, or have ops raise the limit in the policy",
+        todo="stop what you don't need, or ask ops to raise the limit in the policy",
         exempt=exempt(brief.policy, OWNER, brief.tick, labels={}, owner=owner, job_file=JobFile()),
         limits=limits,
     )

@@ -16,12 +16,12 @@ from spotwarden.model.values import written
 
 REMEDY_PHRASES: Mapping[Remedy, tuple[str, str]] = {
     Remedy.NONE: ("", ""),
-    Remedy.STOP: ("be stopped (its disks stay)", "was stopped; its disks stay"),
+    Remedy.STOP: ("be stopped (its disks are kept)", "was stopped; its disks are kept"),
     Remedy.DELETE: ("be deleted", "was deleted"),
 }
 DISCARDS = (
-    "be stopped (the data on its local SSDs is discarded; its other disks stay)",
-    "was stopped; the data on its local SSDs was discarded, its other disks stay",
+    "be stopped (the data on its local SSDs is discarded; its other disks are kept)",
+    "was stopped; the data on its local SSDs is discarded, its other disks are kept",
 )
 """The same for a stop of VMs with local SSDs, as far as the policy lets us."""
 OVER = frozenset({"orphan", "leftover"})
@@ -54,13 +54,13 @@ def warning(
     phrase = remedy_phrases(case.remedy, case)[0]
     at = moment(due)
     if not phrase:
-        then = "No action will be taken. This is for your information."
+        then = "Spotwarden takes no action."
     elif hindered:
-        then = f"it would {phrase} at {at}, and will not, for {hindered}"
+        then = f"no action is taken, because {hindered}. Otherwise it would {phrase} at {at}"
     elif asks:
-        then = f"once ops allow it, for that is {asks} VMs at once, it will {phrase}, not before {at}"
+        then = f"it will {phrase} at {at} or later, once ops approve it: that is {asks} VMs at once"
     else:
-        then = f"it will {phrase}, not before {at}"
+        then = f"it will {phrase} at {at} or later"
     keep = f"`spotwarden cases keep {case.rule} {case.key} --for {written(policy.notify.keep)}`"
     return case_notice(
         case,
@@ -71,7 +71,7 @@ def warning(
         severity=Severity.URGENT if phrase and not hindered and finding.level > 1 else Severity.WARNING,
         what=f"{name_of(case)} {title_of(case.rule)}",
         why=finding.reason,
-        todo=_either(finding.todo, f"{keep} leaves it alone" if phrase else ""),
+        todo=_either(finding.todo, f"To keep it as it is, run {keep}" if phrase else ""),
         then=then,
         due=due if phrase and not hindered else None,
         grace=finding.limits.grace if phrase and not hindered else None,
@@ -93,7 +93,7 @@ def unknown(case: Case, finding: Finding, policy: Policy, tick: Tick) -> Notice:
         what=f"We couldn't check whether {name_of(case)} {title_of(case.rule)}",
         why=finding.reason,
         todo=finding.todo,
-        then="No action will be taken: Spotwarden never acts on what it can't verify.",
+        then="Spotwarden takes no action, because it can't verify this.",
         evidence=finding.evidence,
     )
 
@@ -126,9 +126,8 @@ def cleared(case: Case, why: str, policy: Policy, tick: Tick) -> Notice:
         id=f"{base_id(case)}/cleared-{len(case.warnings)}",
         kind=f"{case.rule}_cleared",
         severity=Severity.INFO,
-        what=f"The warning about {name_of(case)} no longer applies",
+        what=f"Resolved: the warning about {name_of(case)} no longer applies",
         why=why,
-        then="No action will be taken.",
     )
 
 
@@ -176,15 +175,15 @@ def _ways(case: Case, policy: Policy) -> tuple[Way, ...]:
 
 
 def _either(todo: str, keep: str) -> str:
-    return "; ".join(text for text in (todo, keep) if text)
+    return ". ".join(text.rstrip(".") for text in (todo, keep) if text)
 
 
 def _go_on(case: Case) -> str:
-    if not case.subject.job:
+    if not case.subject.job or case.rule in OVER:
         return ""
     first = ""
     if case.rule == "job_cap":
-        first = "raise its limit first (`max_runtime` or `budget` in job.toml, within the policy's), then "
+        first = "first raise `max_runtime` or `budget` in its job.toml, up to the policy's limit. Then "
     return f"to continue, {first}run `spotwarden restart {case.subject.job}`"
 
 

@@ -12,6 +12,7 @@ from spotwarden.governance.cases.notices import (
     remedy_phrases,
 )
 from spotwarden.model.case import Case, Remediation
+from spotwarden.model.governance import Remedy
 from spotwarden.model.notice import Notice, Severity, Way
 from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
@@ -26,7 +27,8 @@ def failing(
     case: Case, remediations: Sequence[Remediation], failures: int, policy: Policy, tick: Tick
 ) -> Notice:
     """Tell ops that a remedy goes on failing: the VM still runs and costs."""
-    phrase = REMEDY_PHRASES[case.remedy][0] or "be acted upon"
+    phrase = REMEDY_PHRASES[case.remedy][0] or "be acted on"
+    names = {target.id: target.name for target in case.subject.targets}
     return case_notice(
         case,
         policy,
@@ -34,15 +36,32 @@ def failing(
         id=f"{base_id(case)}/failing-{failures}",
         kind=f"{case.rule}_failing",
         severity=Severity.URGENT,
-        what=f"{name_of(case)} should {phrase.partition(' (')[0]}, and cannot, after {failures} tries",
+        what=f"{name_of(case)} should {phrase.partition(' (')[0]}, but {failures} tries failed",
         why="; ".join(
-            f"{remediation.target}: {remediation.error or remediation.operation or 'no answer'}"
-            for remediation in remediations
+            f"{names.get(item.target, item.target)}: {item.error or item.operation or 'no answer'}"
+            for item in remediations
         ),
-        todo="handle it by hand: it is still running and costs money. Spotwarden will try again.",
+        todo=_by_hand(case),
         evidence=case.evidence,
         owner=policy.governance.ops or case.subject.owner,
     )
+
+
+def _by_hand(case: Case) -> str:
+    """What ops can type instead; Spotwarden goes on trying."""
+    target = case.subject.targets[0] if case.subject.targets else None
+    if target is None or not target.zone or not target.id.isdecimal():
+        return "fix the cause below, or delete it yourself. It still costs money. Spotwarden keeps trying"
+    verb = "delete" if case.remedy is Remedy.DELETE else "stop"
+    command = f"`gcloud compute instances {verb} {target.name} --zone={target.zone}`"
+    return (
+        f"fix the cause below, or run {command}. The VM still runs and costs money. Spotwarden keeps trying"
+    )
+
+
+def counted(vms: int) -> str:
+    """How many VMs wait, with the verb that fits."""
+    return "1 VM waits" if vms == 1 else f"{vms} VMs wait"
 
 
 def withheld(case: Case, why: str, policy: Policy, tick: Tick) -> Notice:
@@ -55,12 +74,12 @@ def withheld(case: Case, why: str, policy: Policy, tick: Tick) -> Notice:
         id=f"{base_id(case)}/withheld",
         kind=f"{case.rule}_failing",
         severity=Severity.URGENT,
-        what=f"{name_of(case)} should be stopped, but wasn't",
+        what=f"{name_of(case)} should be stopped, but the policy doesn't allow it",
         why=f"{case.reason}; {why}",
-        todo=f"stop it by hand: `gcloud compute instances stop {first.name} --zone={first.zone}"
-        " --discard-local-ssd=true`; it still runs and costs",
-        then="No action is taken until the policy allows it or the case is closed. You won't be "
-        "notified again.",
+        todo=f"stop it yourself: `gcloud compute instances stop {first.name} --zone={first.zone}"
+        " --discard-local-ssd=true`",
+        then="The VM keeps running and costs money until you stop it or the policy allows it."
+        " You won't be notified again",
         owner=policy.governance.ops or case.subject.owner,
     )
 
@@ -76,12 +95,13 @@ def waiting(cases: Collection[Case], budget: int, policy: Policy, tick: Tick) ->
         severity=Severity.WARNING,
         job="",
         at=tick.now,
-        what=f"{vms} VMs wait: {tick.function} acts on {budget} in one sweep at most",
-        why="more is due than one sweep may do (governance.blast_count, blast_share, blast_least)",
-        todo="No action needed, unless a rule or its facts are wrong: then keep these VMs"
-        " (`spotwarden cases list`) or set the rule to observe in the policy",
-        then="the next sweeps act on them, the most certain and most harmless first; you are not told again"
-        " while any of them waits",
+        what=f"{counted(vms)} for the next sweep: {tick.function} acts on at most {budget} in one sweep",
+        why="more VMs are due than one sweep may act on (governance.blast_count, blast_share, blast_least)",
+        todo="No action needed, unless these VMs should be kept. To see them, run `spotwarden cases list`. To"
+        " stop a wrong rule, set its mode to observe in the policy",
+        then="The next sweeps act on these VMs, the clearest cases first. You won't be notified"
+        " again while any"
+        " of them waits",
         owner=policy.governance.ops,
         evidence={
             "waiting": ", ".join(names[:MOST_NAMES]) + (", …" if len(names) > MOST_NAMES else ""),
@@ -92,7 +112,7 @@ def waiting(cases: Collection[Case], budget: int, policy: Policy, tick: Tick) ->
 
 def approval(case: Case, budget: int, policy: Policy, tick: Tick) -> Notice:
     """Ask ops whether a remedy may be applied that is for more VMs than a sweep may act upon by itself."""
-    phrase = remedy_phrases(case.remedy, case)[0] or "be acted upon"
+    phrase = remedy_phrases(case.remedy, case)[0] or "be acted on"
     count = len(case.subject.targets)
     command = f"spotwarden cases approve {case.rule} {case.key}"
     return case_notice(
@@ -102,13 +122,13 @@ def approval(case: Case, budget: int, policy: Policy, tick: Tick) -> Notice:
         id=f"{base_id(case)}/approval-{_request(case)}",
         kind=ASKS,
         severity=Severity.URGENT,
-        what=f"{name_of(case)} waits for your approval: {count} VMs should {phrase.partition(' (')[0]}",
-        why=f"{case.reason}; at most {budget} VMs may be acted upon in one sweep without it"
+        what=f"{name_of(case)} needs your approval: {counted(count)[:-5]} should {phrase.partition(' (')[0]}",
+        why=f"{case.reason.rstrip('.')}. Without approval, one sweep may act on at most {budget} VMs"
         " (governance.blast_count, blast_share, blast_least)",
-        todo=f"if all {count} may {phrase}, approve it: `{command}`; if not,"
+        todo=f"if all {count} should {phrase.partition(' (')[0]}, run `{command}`. Otherwise, run"
         f" `spotwarden cases keep {case.rule} {case.key} --for {written(policy.notify.keep)}`",
-        then="nothing is done until somebody approves it or it is over, and you are not told again; an"
-        f" approval counts for {written(policy.governance.approval_lasts)}, for these VMs in this trouble",
+        then="Spotwarden takes no action until you approve it. You won't be notified again. An approval lasts"
+        f" {written(policy.governance.approval_lasts)} and covers only these VMs and this problem",
         evidence=case.evidence,
         owner=policy.governance.ops,
         ways=(Way.APPROVE, Way.KEEP),

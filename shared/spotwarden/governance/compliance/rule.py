@@ -153,10 +153,10 @@ def _bad(
     first = next(machine for machine in unit.machines if machine.name in bad)
     faults = bad[first.name]
     listed = "; ".join(f"its {fault.what} {fault.is_found}" for fault in faults)
-    reason = f"{first.name} is not what the policy allows: {listed}."
+    reason = f"{first.name} violates the policy: {listed}."
     evidence = {fault.what: f"{fault.found}; allowed: {fault.allowed}" for fault in faults}
     if unit.gang:
-        reason += f" It is a node of the gang {subject.job}, whose nodes are treated as one."
+        reason += f" It is a node of the gang {subject.job}, whose nodes are treated together."
         evidence |= {"nodes": str(len(unit.machines)), "nodes at fault": ", ".join(sorted(bad)[:MOST_NAMED])}
     begins = [at for machine in unit.machines if (at := machine.started or machine.created) is not None]
     return Finding(
@@ -177,8 +177,7 @@ def _unknown(subject: Subject, word: JobWord, held: ComplianceLimits) -> Finding
         rule=RULE,
         subject=subject,
         reading=Reading.UNKNOWN,
-        reason="We couldn't check whether it is what the policy allows: the record of its job cannot "
-        "be read.",
+        reason="The records of its job can't be read.",
         evidence={"problem": word.problem},
         limits=held,
     )
@@ -195,9 +194,9 @@ def _todo(machine: Machine, faults: Iterable[ComplianceFault]) -> str:
     missing = [fault.what.removeprefix("label ") for fault in faults if fault.what.startswith("label ")]
     others = any(not fault.what.startswith("label ") for fault in faults)
     labels = ",".join(f"{label}=…" for label in missing)
-    add = f"gcloud compute instances add-labels {machine.name} --zone={machine.zone} --labels={labels}"
+    add = f"run `gcloud compute instances add-labels {machine.name} --zone={machine.zone} --labels={labels}`"
     parts = [add] if missing else []
-    return "; ".join([*parts, "create it again as the policy allows"] if others else parts)
+    return "; ".join([*parts, "launch it again with values that the policy allows"] if others else parts)
 
 
 def _faults(machines: Sequence[Machine], held: ComplianceLimits) -> Mapping[str, tuple[ComplianceFault, ...]]:
@@ -211,14 +210,12 @@ def _faults(machines: Sequence[Machine], held: ComplianceLimits) -> Mapping[str,
         gpus += item.gpus
         if held.most_vms_per_job is not None and place > held.most_vms_per_job:
             found[item.id].append(
-                ComplianceFault(
-                    "number among the VMs of its job", f"{place}, by age", str(held.most_vms_per_job)
-                )
+                ComplianceFault("number among its job's VMs", f"{place}, by age", str(held.most_vms_per_job))
             )
         if held.most_gpus_per_job is not None and item.gpus and gpus > held.most_gpus_per_job:
             found[item.id].append(
                 ComplianceFault(
-                    "number of GPUs with those of older VMs of its job",
+                    "number of GPUs, with those of its job's older VMs",
                     f"{gpus}",
                     str(held.most_gpus_per_job),
                 )

@@ -55,7 +55,7 @@ def _half(allowed: EarlyStopLimits) -> str:
     if allowed.patience is not None and not allowed.metric:
         return "an early stop has patience, and names no metric that should get better within it"
     if allowed.metric and allowed.patience is None:
-        return f"an early stop names the metric {allowed.metric}, and no patience to hold it against"
+        return f"an early stop names the metric {allowed.metric}, but no patience to compare it with"
     return ""
 
 
@@ -85,7 +85,7 @@ def _finding(record: JobRecord, nodes: Sequence[Machine], facts: ReapFacts, brie
         return None
     trouble = _trouble(record, allowed)
     if trouble and missing:
-        doubt = f"{missing} of its VMs cannot be seen: the list of VMs is incomplete"
+        doubt = f"{missing} of its VMs can't be checked: the list of VMs is incomplete"
     else:
         doubt = "" if trouble else half or _doubt(record, nodes, allowed, brief)
     if not trouble and not doubt:
@@ -109,7 +109,7 @@ def _trouble(record: JobRecord, allowed: EarlyStopLimits) -> str:
     for node, beat in sorted(record.training.beats.items()):
         where = words.where(record, node, beat)
         if allowed.unreal and (name := _unreal(beat)):
-            return f"{name}{where} is {beat.metrics[name]}, which is not a usable number"
+            return f"{name}{where} is {beat.metrics[name]}, which is not a valid number"
         if warm(beat.step, allowed) and (said := _beyond(beat, where, allowed)):
             return said
     return _no_better(record, allowed)
@@ -158,7 +158,7 @@ def _doubt(record: JobRecord, nodes: Sequence[Machine], allowed: EarlyStopLimits
     """Why nobody can tell; "" while it is too early to say so, or where all that is asked for is measured."""
     case = brief.cases.get((RULE, record.job))
     if case is not None and record.training.problem:
-        return f"what the job measures cannot be read: {record.training.problem}"
+        return f"the job's metrics can't be read: {record.training.problem}"
     if case is not None and case.state is not CaseState.UNKNOWN:
         # The trouble that it was opened for is over, and that is to be told first.
         return ""
@@ -168,7 +168,10 @@ def _doubt(record: JobRecord, nodes: Sequence[Machine], allowed: EarlyStopLimits
     if not record.training.measures:
         return "an early stop is asked for, and no heartbeat of the job says what it measures"
     if allowed.patience is not None and allowed.metric and not record.training.tracks:
-        return f"the job should end when {allowed.metric} gets no better, and has never measured it at a step"
+        return (
+            f"the job should end when {allowed.metric} stops improving, but it has never reported that"
+            " metric with a step"
+        )
     return ""
 
 

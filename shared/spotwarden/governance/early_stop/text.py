@@ -11,11 +11,13 @@ from spotwarden.model.values import written
 
 FIRST = timedelta(hours=2)
 """How long a job may take to measure for the first time what its early stop hangs on."""
-LOOK = "check its log and metrics, fix the cause, and restart it from the last good checkpoint"
+LOOK = "check its log and metrics, fix the cause, then restart it from the last good checkpoint"
 HOW_TO_MEASURE = (
-    "let the heartbeat say it: with the job kit `spotwarden run --metric 'loss=loss: ([^ ,]+)'`, or a line"
-    ' such as {"step": 120, "loss": 0.7} in the file that SPOTWARDEN_PROGRESS names; a heartbeat of your own'
-    " names its VM as instance_id"
+    "report the metric: with the job kit, use `spotwarden run --metric 'loss=loss: ([^ ,]+)'`, or"
+    " write a line"
+    ' such as `{"step": 120, "loss": 0.7}` to the file that `$SPOTWARDEN_PROGRESS` names. A'
+    " heartbeat of your own"
+    " must name its VM as instance_id"
 )
 LARGE = 1e15
 """Whole numbers up to here are written out."""
@@ -26,7 +28,7 @@ MOST = 12
 def figure(value: Measured | None) -> str:
     """A figure as a person reads it."""
     if value is None:
-        return "never a number"
+        return "never a valid number"
     if isinstance(value, str):
         return value
     return f"{value:,.0f}" if value.is_integer() and abs(value) < LARGE else f"{value:.6g}"
@@ -40,7 +42,7 @@ def where(record: JobRecord, node: str, beat: Beat) -> str:
 
 def beyond(what: str, value: Measured, side: str, bound: float) -> str:
     """A metric that is beyond its bound."""
-    return f"{what} is {figure(value)}, {side} its bound of {figure(bound)}"
+    return f"{what} is {figure(value)}, {side} its limit of {figure(bound)}"
 
 
 def no_better(record: JobRecord, node: str, track: Track, allowed: EarlyStopLimits) -> str:
@@ -48,12 +50,12 @@ def no_better(record: JobRecord, node: str, track: Track, allowed: EarlyStopLimi
     of = f"{record.job} on {node}" if len(record.instances) > 1 else record.job
     best = f"its best, {figure(track.best)}, was at step {figure(track.best_step)}"
     if track.best is None:
-        best = "it has never been a number"
+        best = "it has never been a valid number"
     by = f" by more than {figure(allowed.min_delta)}" if allowed.min_delta else ""
     lower = "lower" if allowed.goal is Goal.MIN else "higher"
     patience = figure(allowed.patience)
-    what = f"{allowed.metric} of {of} has got no {lower}{by} for {patience} steps"
-    return f"{what}: {best}, now is {figure(track.step)}"
+    what = f"{allowed.metric} of {of} hasn't become {lower}{by} for {patience} steps"
+    return f"{what}: {best}, and it is now at step {figure(track.step)}"
 
 
 def evidence(training: Training, allowed: EarlyStopLimits) -> Mapping[str, str]:
@@ -66,7 +68,7 @@ def evidence(training: Training, allowed: EarlyStopLimits) -> Mapping[str, str]:
     for node, track in sorted(training.tracks.items())[:MOST]:
         said[f"best {allowed.metric} on {node}"] = f"{figure(track.best)} at step {figure(track.best_step)}"
     limits = {
-        "not a number": "ends it" if allowed.unreal else "",
+        "not a number": "stops the job" if allowed.unreal else "",
         "over": written(allowed.over) if allowed.over else "",
         "under": written(allowed.under) if allowed.under else "",
         "patience": f"{figure(allowed.patience)} steps" if allowed.patience is not None else "",

@@ -15,9 +15,9 @@ IDLE_LABEL = "spotwarden-idle"
 NO_METRICS = "gpu-metrics"
 """The case of a project whose GPU metrics cannot be read at all."""
 AGENT = (
-    "Install Google's Ops Agent on the VM, it reports NVIDIA GPUs without further settings: "
-    "curl -sSO https://dl.google.com/cloudagents/add-google-cloud-ops-agent-repo.sh && "
-    "sudo bash add-google-cloud-ops-agent-repo.sh --also-install"
+    "install Google's Ops Agent on the VM. It reports NVIDIA GPUs without further settings: "
+    "`curl -sSO https://dl.google.com/cloudagents/add-google-cloud-ops-agent-repo.sh && "
+    "sudo bash add-google-cloud-ops-agent-repo.sh --also-install`"
 )
 """Google: "Install the Ops Agent on individual VMs"."""
 
@@ -41,7 +41,7 @@ def bad(
     return Finding(
         rule=RULE,
         subject=subject,
-        reason=f"{_gpus(machine)} been below {limits.threshold:g} % for {span(idle)}.",
+        reason=f"{_gpus(machine)} been below {limits.threshold:g}% for {span(idle)}.",
         todo=_todo(machine, now),
         evidence={**_evidence(machine, began, idle, top), **cost},
         level=level,
@@ -58,7 +58,7 @@ def only_told(finding: Finding, moved: datetime) -> Finding:
     """The finding about a VM whose program gets on: its owner hears of it, and nothing is done."""
     return replace(
         finding,
-        reason=f"{finding.reason} Its program gets on all the same, so nothing is done.",
+        reason=f"{finding.reason} Its program still makes progress, so Spotwarden takes no action.",
         evidence={**finding.evidence, "newest progress": moment(moved)},
         ripe=False,
         due=None,
@@ -70,11 +70,13 @@ def unknown(machine: Machine, subject: Subject, limits: IdleLimits, *, gap: str,
     """The finding about a VM of whose GPUs nobody knows whether they work."""
     kind = f"{machine.gpus} x {machine.gpu or 'GPU'}"
     if gap:
-        reason = f"We couldn't check whether the GPUs of {machine.name} work: {gap}."
+        reason = f"Some metrics of the GPUs of {machine.name} are missing: {gap}."
     else:
-        reason = f"We couldn't check whether the GPUs of {machine.name} work: none of them reports metrics."
+        reason = f"The GPUs of {machine.name} report no metrics."
     todo = (
-        f"See whether the agent runs: sudo systemctl status google-cloud-ops-agent. {AGENT}" if gap else AGENT
+        f"check that the agent runs: `sudo systemctl status google-cloud-ops-agent`. If not, {AGENT}"
+        if gap
+        else AGENT
     )
     return Finding(
         rule=RULE,
@@ -94,8 +96,9 @@ def blind(problem: str, limits: IdleLimits) -> Finding:
         rule=RULE,
         subject=Subject(key=NO_METRICS, ours=False),
         reading=Reading.UNKNOWN,
-        reason="The GPU metrics of the project cannot be read, so no VM is judged by them.",
-        todo="Ops: look at the error; a role may lack monitoring.timeSeries.list, or Monitoring may be down.",
+        reason="The project's GPU metrics can't be read, so idle GPUs aren't found.",
+        todo="Check the error below. A role may lack monitoring.timeSeries.list, or Cloud Monitoring"
+        " may be down.",
         evidence={"error": problem},
         limits=limits,
     )
@@ -110,8 +113,8 @@ def _gpus(machine: Machine) -> str:
 def _evidence(machine: Machine, began: datetime, idle: timedelta, top: float) -> Mapping[str, str]:
     hours = machine.gpus * idle / timedelta(hours=1)
     return {
-        "GPUs": f"{machine.gpus} x {machine.gpu or 'GPU'}, all of them reported",
-        "busiest GPU": f"{max(top, 0.0):.1f} %",
+        "GPUs": f"{machine.gpus} x {machine.gpu or 'GPU'}, all reporting",
+        "busiest GPU": f"{max(top, 0.0):.1f}%",
         "idle since": f"{began:%Y-%m-%d %H:%M} UTC",
         "idle GPU-hours": f"{hours:.1f}",
     }
@@ -120,6 +123,6 @@ def _evidence(machine: Machine, began: datetime, idle: timedelta, top: float) ->
 def _todo(machine: Machine, now: datetime) -> str:
     tomorrow = (now + timedelta(days=1)).date()
     return (
-        f"Give it work, or stop it. To leave it alone for a day: gcloud compute instances add-labels "
-        f"{machine.name} --zone={machine.zone} --labels={KEEP_LABEL}={tomorrow}"
+        f"use the GPUs, or stop the VM. To exempt it for a day, run `gcloud compute instances add-labels "
+        f"{machine.name} --zone={machine.zone} --labels={KEEP_LABEL}={tomorrow}`"
     )

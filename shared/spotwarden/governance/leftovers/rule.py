@@ -49,7 +49,7 @@ def _finding(
     now, dated = brief.tick.now, _over(leftover, record)
     gone = not record.exists
     if record.problem or (gone and bare):
-        why = record.problem or "the bucket holds no job at all: it may be the wrong bucket"
+        why = record.problem or "the bucket has no jobs: it may be the wrong bucket"
         return _doubt(leftover, record, allowed, why)
     if dated is None and not gone:
         return None
@@ -62,12 +62,12 @@ def _finding(
         return _doubt(leftover, record, allowed, contradicted)
     if not is_its_own(leftover, record):
         return _strange(leftover, record, allowed, brief, since)
-    what = "the bucket has nothing left of" if gone else "nothing uses it since the end of"
+    what = "the bucket has nothing left of" if gone else "nothing has used it since the end of"
     return Finding(
         rule=RULE,
         subject=_subject(leftover, record),
-        reason=f"a {leftover.kind} of a job that is over: {what} the job {record.job}",
-        todo=f"delete the {leftover.kind} if it is not needed",
+        reason=f"this {leftover.kind} belongs to a job that is over: {what} {record.job}",
+        todo=f"no action needed, unless you want to keep this {leftover.kind}",
         evidence=_evidence(leftover, brief),
         ripe=now - since >= allowed.after,
         since=since,
@@ -99,7 +99,7 @@ def _doubt(leftover: Leftover, record: JobRecord, allowed: LeftoverLimits, why: 
         rule=RULE,
         subject=_subject(leftover, record),
         reading=Reading.UNKNOWN,
-        reason=f"whether its job {record.job} is over cannot be told: {why}",
+        reason=f"we couldn't check whether its job {record.job} is over: {why}",
         limits=_only_delete(allowed),
     )
 
@@ -119,9 +119,10 @@ def _strange(
     return Finding(
         rule=RULE,
         subject=replace(_subject(leftover, record), ours=False),
-        reason=f"a {leftover.kind} with the label of the job {record.job}, which is over; no VM of the job is"
-        f" on record with this {leftover.kind}",
-        todo=f"find out whose it is: take the label off, or delete the {leftover.kind} by hand",
+        reason=f"this {leftover.kind} has the label of {record.job}, which is over, but no VM of the"
+        " job is on"
+        f" record with it",
+        todo=f"find its owner. Then remove the label, or delete the {leftover.kind} yourself",
         evidence=_evidence(leftover, brief),
         since=since,
         limits=_only_delete(allowed),
@@ -137,7 +138,7 @@ def _evidence(leftover: Leftover, brief: Brief) -> dict[str, str]:
     said = {
         "kind": leftover.kind,
         "size": f"{leftover.size_gb} GB" if leftover.size_gb else "",
-        "made": moment(leftover.created),
+        "created": moment(leftover.created),
         "age": span(brief.tick.now - leftover.created) if leftover.created else "",
     }
     return {key: value for key, value in said.items() if value}

@@ -14,7 +14,7 @@ from spotwarden.model.fleet import JOB_LABEL, Machine
 from spotwarden.model.policy import Policy
 from spotwarden.model.spans import moment
 
-DELETE_IT = "find out why it didn't delete itself, then delete it"
+DELETE_IT = "no action needed, unless you want to keep this VM. Check why it didn't delete itself"
 
 
 class OrphanFault(msgspec.Struct, frozen=True, kw_only=True):
@@ -46,9 +46,9 @@ def fault_of(
     """
     if record.problem:
         return OrphanFault(
-            reason=f"what is on record of the job {record.job} cannot be read: {record.problem}",
+            reason=f"the records of {record.job} can't be read: {record.problem}",
             reading=Reading.UNKNOWN,
-            todo="fix or remove what can't be read",
+            todo="fix or remove the object that can't be read",
         )
     if not record.exists:
         return _gone(record, bare=bare, made=foreign or _is_made_by_us(machine, record))
@@ -75,59 +75,60 @@ def _is_made_by_us(machine: Machine, record: JobRecord) -> bool:
 def _gone(record: JobRecord, *, bare: bool, made: bool) -> OrphanFault:
     if bare:
         return OrphanFault(
-            reason="its label names a job, but the bucket has no jobs at all: it may be the wrong bucket",
+            reason="its label names a job, but the bucket has no jobs: it may be the wrong bucket",
             reading=Reading.UNKNOWN,
-            todo="check that the function's bucket and prefix are those that the jobs write to",
+            todo="check that reap_vms uses the bucket and prefix that the jobs write to",
         )
     if not made:
         return OrphanFault(
-            reason=f"its label names the job {record.job}, of which the bucket holds nothing, and nothing"
-            " shows that it was ever a job's VM",
+            reason=f"its label names the job {record.job}, but the bucket has no such job, and"
+            " nothing shows that"
+            " this VM ever belonged to one",
             reading=Reading.UNKNOWN,
-            todo=f"take the label {JOB_LABEL} off it; if it was the job's, delete it",
+            todo=f"remove its label {JOB_LABEL}. If it belonged to the job, delete it",
             ours=False,
         )
     return OrphanFault(
-        reason=f"the bucket has nothing left of the job {record.job}, but its VM still exists",
-        todo="delete it",
+        reason=f"the bucket has nothing left of {record.job}, but its VM still exists",
+        todo="no action needed, unless you want to keep this VM",
     )
 
 
 def _over(machine: Machine, record: JobRecord, contradicted: str) -> OrphanFault:
     """The job has ended, or it was closed: nothing of it should be left."""
     if record.status_code is not None:
-        over, what = record.ended, f"has ended with status {record.status_code}"
+        over, what = record.ended, f"ended with status {record.status_code}"
     else:
         over, what = record.updated, f"was closed ({record.state.value if record.state else ''})"
     evidence = {"over since": moment(over)}
     if contradicted:
         # Every job VM may write every job's status: what one says and the other denies is not known.
         return OrphanFault(
-            reason=f"its job {what}, and it seems to go on: {contradicted}",
+            reason=f"its job {what}, but seems to continue: {contradicted}",
             since=over,
             reading=Reading.UNKNOWN,
-            todo="if it runs, remove the job's status-code, which may not be its own; else delete the VM",
-            evidence={**evidence, "sign from after its end": contradicted},
+            todo="if the job still runs, remove its status-code object. Otherwise, delete the VM",
+            evidence={**evidence, "activity after its end": contradicted},
         )
     began = begun(machine)
     if over is not None and began is not None and began > over:
         return OrphanFault(
-            reason=f"it began to run after its job {what}; it may be in use",
+            reason=f"it started after its job {what}, so it may be in use",
             since=began,
             reading=Reading.UNKNOWN,
-            todo="if it is a new run, remove the job's status-code; if it is not needed, delete it",
+            todo="if this is a new run, remove the job's status-code object. Otherwise, delete the VM",
             evidence=evidence,
         )
     if record.status_code is None and machine.status in AT_REST:
         return OrphanFault(
-            reason=f"its job {what}, and the VM is stopped: its disks are paid for, perhaps on purpose",
+            reason=f"its job {what}, and the VM is stopped. Its disks still cost money, perhaps on purpose",
             since=over,
             reading=Reading.UNKNOWN,
-            todo="delete it where its disks are not needed any more",
+            todo="if you no longer need its disks, delete the VM",
             evidence=evidence,
         )
-    state = "stopped, and its disks are paid for" if machine.status in AT_REST else "still there"
-    return OrphanFault(reason=f"its job {what}, and the VM is {state}", since=over, evidence=evidence)
+    state = "is stopped and its disks still cost money" if machine.status in AT_REST else "still exists"
+    return OrphanFault(reason=f"its job {what}, but the VM {state}", since=over, evidence=evidence)
 
 
 def _left_of_gang(machine: Machine, record: JobRecord) -> OrphanFault | None:
@@ -139,11 +140,12 @@ def _left_of_gang(machine: Machine, record: JobRecord) -> OrphanFault | None:
     if record.updated is None or began is None or began > record.updated:
         return None
     return OrphanFault(
-        reason="its job was closed when other nodes of it were removed or lost, and it runs on",
+        reason="its job was closed after other nodes were removed or lost, but this node still runs",
         since=record.updated,
         reading=Reading.UNKNOWN,
-        todo=f"`spotwarden stop {record.job}` if it is not needed; then `spotwarden restart {record.job}`"
-        " makes all nodes again",
+        todo=f"if you no longer need it, run `spotwarden stop {record.job}`. To launch all nodes"
+        " again, then run"
+        f" `spotwarden restart {record.job}`",
         evidence={"closed": moment(record.updated)},
     )
 
@@ -154,24 +156,25 @@ def _replaced(machine: Machine, record: JobRecord) -> OrphanFault | None:
     if machine.id in record.outlived:
         # That it would be taken only its marker said, which any job VM can write; it was not.
         return OrphanFault(
-            reason=f"it was announced to be taken, attempt {record.attempt} of the job runs, and it runs on",
+            reason=f"its preemption was announced and attempt {record.attempt} of the job runs, but"
+            " it still runs too",
             since=record.began,
             reading=Reading.UNKNOWN,
-            todo="look which of the two works, and stop the other",
+            todo="check which of the two is working, then stop the other",
             evidence=evidence,
         )
     if machine.id in record.past or 0 < machine.attempt < record.attempt:
         if _started_again(machine, record):
             return OrphanFault(
-                reason=f"it was started again after attempt {record.attempt} began; it may be in use",
+                reason=f"it was started again after attempt {record.attempt} began, so it may be in use",
                 since=begun(machine),
                 reading=Reading.UNKNOWN,
                 evidence=evidence,
             )
         return OrphanFault(
-            reason=f"attempt {record.attempt} of the job runs in its stead, and it is still there",
+            reason=f"attempt {record.attempt} of the job has replaced it, but it still exists",
             since=record.began,
-            todo="delete it",
+            todo="no action needed, unless you want to keep this VM",
             evidence=evidence,
         )
     if machine.attempt > record.attempt:
@@ -187,7 +190,8 @@ def _started_again(machine: Machine, record: JobRecord) -> bool:
 
 def _lost_record(machine: Machine, record: JobRecord) -> OrphanFault:
     return OrphanFault(
-        reason=f"its label says attempt {machine.attempt}, and the ledger ends with {record.attempt}",
+        reason=f"its label says attempt {machine.attempt}, but the last attempt on record is"
+        f" {record.attempt}",
         reading=Reading.UNKNOWN,
         todo="check whether records under metadata/attempts/ were deleted",
         evidence={"running attempt": str(record.attempt), "its attempt": str(machine.attempt)},
@@ -196,8 +200,9 @@ def _lost_record(machine: Machine, record: JobRecord) -> OrphanFault:
 
 def _unknown_to_its_job(record: JobRecord) -> OrphanFault:
     return OrphanFault(
-        reason=f"its label names the job {record.job}, and its id is nowhere on the job's record",
-        todo=f"if it belongs to the job, write its ID to {record.job}/metadata/NODE-instance-id; else "
-        "delete it",
+        reason=f"its label names {record.job}, but the job has no record of this VM",
+        todo=f"if it belongs to the job, write its ID to {record.job}/metadata/NODE-instance-id."
+        " Otherwise, delete"
+        " it",
         evidence={"running attempt": str(record.attempt or "")},
     )

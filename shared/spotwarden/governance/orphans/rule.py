@@ -116,7 +116,7 @@ def _first_seen(machine: Machine, brief: Brief) -> datetime:
 def _evidence(machine: Machine, fault: OrphanFault, brief: Brief) -> dict[str, str]:
     began = begun(machine)
     up = span(brief.tick.now - began) if began else ""
-    said = {"status": machine.status.value, "since it began": up, **fault.evidence}
+    said = {"status": machine.status.value, "up": up, **fault.evidence}
     return {key: value for key, value in said.items() if value}
 
 
@@ -138,9 +138,10 @@ def _of_a_service(label: str, manager: str, machines: Sequence[Machine], brief: 
             key=quarantine_key(f"{label} {manager}"), targets=tuple(map(target, machines)), ours=False
         ),
         reading=Reading.UNKNOWN,
-        reason=f"{manager} has made {first.name} and makes it anew, and it has the label {JOB_LABEL}={label}:"
-        " it is no job's VM of ours, and nothing is ever done to it",
-        todo=f"take the label {JOB_LABEL} off what {manager} makes its VMs from",
+        reason=f"{manager} manages {first.name}, which has the label {JOB_LABEL}={label}. Spotwarden"
+        " never touches"
+        " such a VM",
+        todo=f"remove the label {JOB_LABEL} from the template that {manager} uses",
         evidence={"VMs with this label": str(len(machines))},
         limits=limits(brief.policy, RULE),
     )
@@ -158,8 +159,8 @@ def _namesake(machine: Machine, record: JobRecord, brief: Brief) -> Finding | No
         rule=RULE,
         subject=subject(machine.id, record, (machine,), ours=False),
         reading=Reading.UNKNOWN,
-        reason=f"it has the name of the job {record.job}, which is over, and no record knows its id",
-        todo="delete it if it was the job's",
+        reason=f"it has the name of {record.job}, which is over, but no record has its ID",
+        todo="if it belonged to the job, delete it",
         evidence=_evidence(machine, OrphanFault(reason=""), brief),
         limits=allowed,
     )

@@ -48,18 +48,18 @@ def _contradictions(
     rows = present(record)
     for row, signal in signals(rows, SignalKind.ALIVE):
         if signal.at is not None and signal.at > late:
-            yield f"a {_named(row, signal)} came after that, at {moment(signal.at)}"
+            yield f"a {_named(row, signal)} came later, at {moment(signal.at)}"
     for row, signal in signals(rows, SignalKind.PROGRESS, *OWN):
         if signal.at is not None and signal.at > late:
-            yield f"its {_named(row, signal)} is newer than that, of {moment(signal.at)}"
+            yield f"its {_named(row, signal)} is newer, from {moment(signal.at)}"
     known = {machine.id: machine for machine in machines}
     for row, signal in signals(rows, SignalKind.LOAD):
         if signal.coverage is Coverage.UNREAD:
-            yield f"whether its VMs work since then could not be read: {signal.why}"
+            yield f"we couldn't check whether its VMs have been busy since: {signal.why}"
         elif _since(signal, late) and works(
             signal, known.get(row.instance_id), policy, policy.stall.cpu_at_rest
         ):
-            yield f"the {_named(row, signal)} is at work since then, at {signal.value:.1f} %"
+            yield f"the {_named(row, signal)} has been busy since, at {signal.value:.1f}%"
 
 
 def works(signal: Signal, machine: Machine | None, policy: Policy, cpu_at_rest: float) -> bool:

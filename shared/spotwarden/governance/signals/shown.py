@@ -74,4 +74,4 @@ def _value(signal: Signal) -> str:
         return ""
     if isinstance(signal.value, str):
         return signal.value
-    return f"{signal.value:.1f} %" if signal.kind is SignalKind.LOAD else f"{signal.value:g}"
+    return f"{signal.value:.1f}%" if signal.kind is SignalKind.LOAD else f"{signal.value:g}"

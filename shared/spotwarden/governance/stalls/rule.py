@@ -133,12 +133,12 @@ def _proven(record: JobRecord, proof: Proof) -> bool:
 def _doubt(silence: Silence, record: JobRecord, missing: int, *, proven: bool) -> str:
     """Why nobody can know whether it is stalled; "" where it is."""
     if why := unread(present(record)):
-        return f"its log lines could not be read, and it gives no other sign of life: {why}"
+        return f"its log can't be read, and it shows no other sign of life: {why}"
     if silence.mute:
-        return f"the job {record.job} gives no sign of life by which it could be told from one that hangs"
+        return f"{record.job} reports nothing that would tell a working program from a hanging one"
     if not proven:
-        return f"the job {record.job} writes no heartbeat, and all else is still, which may be its way"
-    return f"{missing} of its VMs cannot be seen: the list of VMs is incomplete" if missing else ""
+        return f"{record.job} shows no progress, but it writes no heartbeats, so that may be normal"
+    return f"{missing} of its VMs can't be checked: the list of VMs is incomplete" if missing else ""
 
 
 def _busy(
@@ -175,6 +175,6 @@ def _unreadable(record: JobRecord, brief: Brief) -> Iterator[Finding]:
             rule=RULE,
             subject=case.subject,
             reading=Reading.UNKNOWN,
-            reason=f"what is on record of the job cannot be read: {record.problem}",
+            reason=f"the job's records can't be read: {record.problem}",
             limits=limits(brief.policy, RULE, owner=case.subject.owner),
         )

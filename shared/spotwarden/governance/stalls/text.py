@@ -10,18 +10,21 @@ from spotwarden.model.fleet import Machine
 from spotwarden.model.governance import StallLimits
 from spotwarden.model.spans import moment, span
 
-LOOK = "look at the job's log; where it hangs, stop it and start it again from its last checkpoint"
+LOOK = (
+    "check the job's log. If the program hangs, stop and restart the job. It resumes from its last checkpoint"
+)
 HOW_TO_BEAT = (
-    "write a heartbeat from your training loop: "
+    "write a heartbeat from your training loop, so that hangs are found: "
     "`date | gcloud storage cp - gs://BUCKET/JOB/metadata/heartbeat/$(hostname)`"
 )
 TOLD = (SignalSource.HEARTBEAT, SignalSource.REPORTED)
 NAMED = 10
 """Of how many nodes of a gang the step is told."""
 HOW_TO_STEP = (
-    "look at the job's log; to have a hang found by itself let the program say its step: a line"
-    ' `{"step": 120}` to the file that `$SPOTWARDEN_PROGRESS` names, or `--metric "step=step (\\d+)"` for one'
-    " that prints it"
+    "check the job's log. To let Spotwarden find hangs, report the step: write a line"
+    ' `{"step": 120}` to the file that `$SPOTWARDEN_PROGRESS` names, or use `--metric "step=step'
+    ' (\\d+)"` for a'
+    " program that prints it"
 )
 
 
@@ -29,20 +32,20 @@ def reason(record: JobRecord, silent: timedelta) -> str:
     """What stands still, and for how long."""
     rows = present(record)
     still = {
-        "no progress by its heartbeats": newest(rows, SignalKind.PROGRESS, *TOLD),
-        "no new object below output/": newest(rows, SignalKind.PROGRESS, SignalSource.OUTPUT),
+        "no progress in its heartbeats": newest(rows, SignalKind.PROGRESS, *TOLD),
+        "no new object in output/": newest(rows, SignalKind.PROGRESS, SignalSource.OUTPUT),
         "no log line": newest(rows, SignalKind.PROGRESS, SignalSource.LOG_LINE),
     }
     said = ", ".join(words for words, given in still.items() if given)
-    return f"nothing of the job {record.job} has moved for {span(silent)}: {said}"
+    return f"{record.job} has made no progress for {span(silent)}: {said}"
 
 
 def busy(record: JobRecord) -> str:
     """Why a job at work is only told of; where nothing was measured, it may be at work."""
     measured = any(True for _ in signals(present(record), SignalKind.LOAD))
     does = "its VMs are busy" if measured else "we have no measurements of its VMs' load"
-    how = "it has not told for as long that its steps stand still" if steps(record) else "it reports no steps"
-    return f"nothing of the job {record.job} has moved, but {does}, and {how}"
+    how = "its reported steps haven't stood still long enough" if steps(record) else "it reports no steps"
+    return f"{record.job} shows no progress, but {does}, and {how}"
 
 
 def steps(record: JobRecord) -> dict[str, float]:
@@ -61,14 +64,14 @@ def evidence(
     gap = record.signals.longest_gap
     said = {
         "newest heartbeat": _ago(newest(rows, SignalKind.ALIVE), now),
-        "newest progress by a heartbeat": _ago(newest(rows, progress, *TOLD), now),
+        "newest progress in a heartbeat": _ago(newest(rows, progress, *TOLD), now),
         "step": ", ".join(f"{node} {step:g}" for node, step in sorted(steps(record).items())[:NAMED]),
-        "newest object below output/": _ago(newest(rows, progress, SignalSource.OUTPUT), now),
+        "newest object in output/": _ago(newest(rows, progress, SignalSource.OUTPUT), now),
         "last log line": "unknown" if unread(rows) else _ago(line, now),
         "busiest CPU in the last hour": _cpu(record, nodes, limits),
         "busiest GPU in the last hour": _gpu(record, nodes),
-        "longest silence before": span(gap) if gap else "",
-        "silent at most": span(limit),
+        "longest silence so far": span(gap) if gap else "",
+        "silence limit": span(limit),
     }
     return {key: words for key, words in said.items() if words}
 
@@ -89,12 +92,12 @@ def _cpu(record: JobRecord, nodes: Sequence[Machine], limits: StallLimits) -> st
     if not known:
         return "unknown"
     rests = all(cpu < at_rest_below(machine, limits.cpu_at_rest) for machine, cpu in known)
-    return f"{max(cpu for _, cpu in known):.1f} %{', at rest' if rests else ''}"
+    return f"{max(cpu for _, cpu in known):.1f}%{', at rest' if rests else ''}"
 
 
 def _gpu(record: JobRecord, nodes: Sequence[Machine]) -> str:
     gpus = _loads(record, SignalSource.GPU)
     known = [gpus[machine.id] for machine in nodes if machine.id in gpus]
     if known:
-        return f"{max(known):.1f} %"
+        return f"{max(known):.1f}%"
     return "unknown" if any(machine.gpus for machine in nodes) else ""

@@ -94,7 +94,7 @@ def _otherwise(case: Case, policy: Policy, now: datetime) -> str:
     if is_asked(case, now) and not is_approved(case, now):
         return "nothing is done, for it waits for an approval"
     held = ", but this deployment only observes" if policy.mode is Mode.OBSERVE else ""
-    return f"it will {remedy_phrases(said[-1].remedy, case)[0]}, not before {moment(said[-1].due)}{held}"
+    return f"it will {remedy_phrases(said[-1].remedy, case)[0]} at {moment(said[-1].due)} or later{held}"
 
 
 def names(said: list[str]) -> str:

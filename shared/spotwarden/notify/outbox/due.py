@@ -11,10 +11,9 @@ from datetime import datetime, timedelta
 
 from spotwarden.model.delivery import Channel, Pace, Pending
 from spotwarden.model.limits import NotifyLimits
-from spotwarden.model.notice import WEEKLY, Notice, Severity
+from spotwarden.model.notice import TEST, WEEKLY, Notice, Severity
 from spotwarden.model.opening import clock_of, hours_of, zone_of
 from spotwarden.notify.outbox.model import DueQuestion, Waiting
-from spotwarden.notify.outbox.recipients import TEST
 
 MOST_IN_ONE = 1_000
 """Notices in one message."""

@@ -8,7 +8,7 @@ from spotwarden.model.delivery import Pending
 from spotwarden.model.spans import moment
 
 ABOUT_NOW = timedelta(minutes=1)
-OVER = "; this message was held up until after that, so it may be done already"
+OVER = ". This message was delayed past that time, so it may already be done."
 
 
 def as_of(pending: Pending, now: datetime, arrived: datetime | None) -> Pending:

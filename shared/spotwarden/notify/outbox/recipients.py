@@ -6,16 +6,14 @@ from datetime import datetime
 from spotwarden.governance.precedence import team_of
 from spotwarden.model.delivery import Channel, Pending, Recipient
 from spotwarden.model.jobfile import JobFile
-from spotwarden.model.notice import WEEKLY, Notice, Severity
+from spotwarden.model.notice import TEST, WEEKLY, Notice, Severity
 from spotwarden.model.policy import Policy
 from spotwarden.notify.outbox.mail_address import address
 from spotwarden.notify.outbox.model import Addressed
 
-TEST = "test/"
-"""What the id of a trial notice begins with: it goes to whom it names and to nobody else."""
 NO_OWNER = (
-    "the job has no owner that we know of; to set one, write `owner` and `email` into its job.toml,"
-    " or put the label `owner` on its VMs"
+    "the job has no known owner. To set one, add `owner` and `email` to its job.toml,"
+    " or the label `owner` to its VMs"
 )
 UNREACHABLE = "unreachable"
 _FOR_OPS = ("_failing", "approval_needed")
@@ -31,7 +29,7 @@ def addressed(notice: Notice, file: JobFile, policy: Policy) -> Addressed:
     if notice.kind == WEEKLY and owner:
         return _to(reachable(owner, policy), (), policy)
     if notice.kind.endswith(_FOR_OPS):
-        return _to_ops(policy, "", "only ops can fix it")
+        return _to_ops(policy, "", "only ops can fix this")
     if not (owner or notice.job):
         return _to_ops(policy, "", "")
     owner = owner or file.owner
@@ -70,11 +68,13 @@ def unreachable(hook: str, reason: str, policy: Policy, now: datetime) -> Notice
         severity=Severity.WARNING,
         job="",
         at=now,
-        what=f"Couldn't post notifications to the webhook {hook}",
+        what=f"The webhook {hook} rejects our messages",
         why=reason,
-        todo="fix its URL in SPOTWARDEN_HOOKS, or remove it from the policy; then run `spotwarden "
-        "notices retry`",
-        then="Owners still get them by email. What the hook missed is kept.",
+        todo="fix its URL in SPOTWARDEN_HOOKS, or remove it from the policy. Then run `spotwarden"
+        " notices retry "
+        "--all`",
+        then="Owners still get their messages by email. Messages for the webhook are kept until you"
+        " retry them",
         owner=policy.governance.ops,
     )
 
@@ -93,7 +93,7 @@ def _to_ops(policy: Policy, stands_in: str, because: str) -> Addressed:
     found = _to(address(policy.governance.ops), (policy.notify.ops_hook,), policy)
     if found.recipients:
         return Addressed(recipients=found.recipients, stands_in=stands_in, because=because)
-    nobody = "the policy names no fallback: neither governance.ops nor notify.ops_hook is usable"
+    nobody = "the policy has no fallback: neither governance.ops nor notify.ops_hook can be used"
     return Addressed(because=f"{because}; {nobody}" if because else nobody)
 
 
@@ -102,10 +102,11 @@ def _nowhere(owner: str, person: str, policy: Policy) -> str:
     if not owner:
         return NO_OWNER
     if person and not policy.notify.email:
-        return f"no mails are sent (notify.email), and the owner {owner} is in no team with a web hook"
+        return f"email is off (notify.email), and the owner {owner} is in no team with a webhook"
     return (
-        f"no mail address of the owner {owner!r} is known; write `email` into the job's job.toml,"
-        " or give the owner's team one in the policy"
+        f"we don't know an email address for the owner {owner!r}. Add `email` to the job's job.toml,"
+        " or to the"
+        " owner's team in the policy"
     )
 
 

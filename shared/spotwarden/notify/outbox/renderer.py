@@ -1,7 +1,8 @@
 """Who writes messages: words, links and signatures put together."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, tzinfo
+from fnmatch import fnmatchcase
 from functools import partial
 
 import msgspec
@@ -11,6 +12,8 @@ from spotwarden.model.delivery import Channel, Pending
 from spotwarden.model.limits import NotifyLimits
 from spotwarden.model.message import MailLinks, Message, Shape
 from spotwarden.model.offer import Offer, PreferenceOffer
+from spotwarden.model.opening import zone_of
+from spotwarden.model.policy import Policy, Team
 from spotwarden.notify import templates as messages
 from spotwarden.notify.channels.settings import ChannelSettings
 from spotwarden.notify.links.audience import audience
@@ -27,10 +30,11 @@ NOWHERE = "spotwarden.invalid"
 class Renderer(msgspec.Struct, frozen=True, kw_only=True):
     """Writes messages for one deployment. Without `answers`, the URL of answer_notice, none can be answered.
 
-    `report` is where the report page stands, if not where the limits say.
+    `report` is where the report page stands, if not where the limits say. `teams` may be in other time zones.
     """
 
     limits: NotifyLimits
+    teams: Mapping[str, Team] = {}
     answers: str = ""
     report: str = ""
     keys: Keys | None = None
@@ -39,7 +43,7 @@ class Renderer(msgspec.Struct, frozen=True, kw_only=True):
 
     @classmethod
     def open(
-        cls, settings: Settings, limits: NotifyLimits, channels: ChannelSettings, environ: Mapping[str, str]
+        cls, settings: Settings, policy: Policy, channels: ChannelSettings, environ: Mapping[str, str]
     ) -> "Renderer":
         """From the environment; without the URL of answer_notice mails hold no links.
 
@@ -49,7 +53,8 @@ class Renderer(msgspec.Struct, frozen=True, kw_only=True):
         answers = environ.get("SPOTWARDEN_ANSWERS", "")
         sender = channels.smtp.sender.domain if channels.smtp else ""
         return cls(
-            limits=limits,
+            limits=policy.notify,
+            teams=policy.teams,
             answers=answers,
             report=environ.get("SPOTWARDEN_REPORT", ""),
             keys=Keys.read(environ.get(VARIABLE, ""), audience(settings)) if answers else None,
@@ -68,9 +73,19 @@ class Renderer(msgspec.Struct, frozen=True, kw_only=True):
         to = pendings[0].recipient
         if to.channel is Channel.EMAIL:
             links = self._links(pendings, to.address, at)
-            return messages.mail(pendings, links=links, message_id=message_id, at=at, again=again)
+            return messages.mail(
+                pendings, links=links, message_id=message_id, at=at, again=again, zone=self._zone(to.address)
+            )
         shape = self.shapes.get(to.address, Shape.JSON)
-        return messages.hook(pendings, shape=shape, id=message_id, at=at, again=again)
+        zone = self._zone(to.address)
+        return messages.hook(pendings, shape=shape, id=message_id, at=at, again=again, zone=zone)
+
+    def _zone(self, address: str) -> tzinfo:
+        """The clock of whoever reads there: that of the first team, by name, that the address is of."""
+        for _, team in sorted(self.teams.items()):
+            if team.timezone and _is_of(address, team):
+                return zone_of(team.timezone)
+        return zone_of(self.limits.timezone)
 
     def _links(self, pendings: Sequence[Pending], to: str, at: datetime) -> MailLinks:
         report = self.report or self.limits.report
@@ -93,3 +108,8 @@ class Renderer(msgspec.Struct, frozen=True, kw_only=True):
 
     def _link(self, keys: Keys, what: Offer | PreferenceOffer) -> str:
         return f"{self.answers}?t={sign(what, keys)}"
+
+
+def _is_of(address: str, team: Team) -> bool:
+    """Whether an address, or a hook of this name, is a team's own or one of its people's."""
+    return address in {team.email, team.hook} or any(fnmatchcase(address, owner) for owner in team.owners)

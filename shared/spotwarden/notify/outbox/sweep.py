@@ -62,5 +62,5 @@ def take_in_or_deliver(
     channels = ChannelSettings.read(environ)
     cloud = replace(context.cloud, mailer=open_mailer(channels))
     context = SweepContext.open(cloud, context.settings, context.policy, context.tick)
-    renderer = Renderer.open(context.settings, context.policy.notify, channels, environ)
+    renderer = Renderer.open(context.settings, context.policy, channels, environ)
     return deliver(context, renderer, clock.now)

@@ -83,7 +83,7 @@ def unreadable(data: bytes, problem: str, now: datetime) -> Undelivered:
     return Undelivered(
         pending=Pending(notice=notice, recipient=nobody, since=now),
         at=now,
-        reason=f"it cannot be read: {problem}",
+        reason=f"it can't be read: {problem}",
     )
 
 

@@ -18,13 +18,13 @@ Widget = Mapping[str, Any]
 
 def chat(view: MessageView) -> Mapping[str, Any]:
     """The body of a POST to an incoming webhook; `fallbackText` is what a notification shows."""
-    card = {"header": {"title": _safe(view.subject)}, "sections": list(_sections(view))}
-    return {"fallbackText": _safe(view.subject), "cardsV2": [{"cardId": "spotwarden", "card": card}]}
+    card = {"header": {"title": _safe(view.headline)}, "sections": list(_sections(view))}
+    return {"fallbackText": _safe(view.headline), "cardsV2": [{"cardId": "spotwarden", "card": card}]}
 
 
 def _sections(view: MessageView) -> Iterator[Widget]:
     """With several notices one widget each: there is no room for more."""
-    first = [line for line in (view.again, view.lead) if line]
+    first = [line for line in (*view.first, view.lead) if line]
     if first:
         yield {"widgets": [_paragraph(*first)]}
     for part in view.parts:

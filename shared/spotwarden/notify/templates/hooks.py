@@ -1,7 +1,7 @@
 """What a web hook gets."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 from typing import Any
 
 import msgspec
@@ -23,6 +23,7 @@ def hook(
     id: str,  # noqa: A002 — the name of its field
     at: datetime,
     again: bool,
+    zone: tzinfo = UTC,
 ) -> HookPost:
     """Write one post that tells all of these, which are for one hook; `again` as in a mail.
 
@@ -33,7 +34,7 @@ def hook(
         body = {"schema": SCHEMA, "id": id, "at": at, "again": again, "notices": notices}
     else:
         write, room = (slack.slack, slack.ROOM) if shape is Shape.SLACK else (chat.chat, chat.ROOM)
-        body = dict(write(view(pendings, MailLinks(), at, again=again, room=room)))
+        body = dict(write(view(pendings, MailLinks(), at, again=again, room=room, zone=zone)))
     address = pendings[0].recipient.address
     return HookPost(hook=address, body=msgspec.json.encode(body), id=id, at=at)
 

@@ -9,72 +9,133 @@ from spotwarden.model.policy import RULES
 
 
 class NoticeKind(msgspec.Struct, frozen=True, kw_only=True):
-    """What notices of this kind tell, in one sentence, and the severities that they may have."""
+    """What notices of this kind tell, in one sentence, and the severities that they may have.
+
+    `subject` follows the job's name in the subject of a mail; "" for what has a subject of its own. It never
+    changes: Gmail starts a new conversation when a subject does.
+    """
 
     meaning: str
     severities: tuple[Severity, ...]
+    subject: str = ""
 
 
-def _kind(meaning: str, *severities: Severity) -> NoticeKind:
-    return NoticeKind(meaning=meaning, severities=severities)
+def _kind(subject: str, meaning: str, *severities: Severity) -> NoticeKind:
+    return NoticeKind(subject=subject, meaning=meaning, severities=severities)
 
 
 _OF_JOBS = {
-    "launched": _kind("A job that was submitted runs: its first attempt.", Severity.INFO),
-    "recovered": _kind("A preempted job is back, as its next attempt.", Severity.INFO),
+    "launched": _kind("launched", "A submitted job runs its first attempt.", Severity.INFO),
+    "recovered": _kind("running again", "A job runs again, as its next attempt.", Severity.INFO),
     "not_recoverable": _kind(
-        "A job was preempted and can't be restarted until something is fixed.", Severity.URGENT
+        "preempted, can't restart",
+        "A job was preempted and can't be restarted until something is fixed.",
+        Severity.URGENT,
     ),
-    "gave_up": _kind("A job couldn't be restarted, and Spotwarden has given up.", Severity.URGENT),
-    "launch_failing": _kind("Compute Engine denies permission to restart a job; for ops.", Severity.URGENT),
-    "stopped": _kind("A job was stopped, or reached its limit.", Severity.WARNING),
-    "node_removed": _kind("A node of a gang was removed; the gang continues without it.", Severity.WARNING),
+    "gave_up": _kind(
+        "couldn't be restarted",
+        "A job couldn't be restarted, and Spotwarden has given up.",
+        Severity.URGENT,
+    ),
+    "launch_failing": _kind(
+        "restart denied", "Compute Engine denies permission to restart a job; for ops.", Severity.URGENT
+    ),
+    "stopped": _kind("stopped, won't restart", "A job was stopped, or reached its limit.", Severity.WARNING),
+    "node_removed": _kind(
+        "continues without a node", "A gang continues after one of its nodes was removed.", Severity.WARNING
+    ),
     "end_doubted": _kind(
-        "A job was preempted with a status code that may not be its own; it is not restarted.",
+        "not restarted, check its end",
+        "A job was preempted and not restarted, because its status code may belong to another run.",
         Severity.URGENT,
     ),
     "script_differs": _kind(
-        "A job runs on a VM that differs from its stored create script.", Severity.WARNING
+        "VM differs from its script",
+        "A job runs on a VM that differs from its stored create script.",
+        Severity.WARNING,
     ),
     "name_taken": _kind(
-        "Another VM has the name of a job's VM, so the job moves to another zone.", Severity.WARNING
+        "VM name is taken",
+        "Another VM has the name of a job's VM, so the job moves to another zone.",
+        Severity.WARNING,
     ),
-    "job_toml": _kind("A job's settings can't be read; the policy's limits apply.", Severity.WARNING),
-    "quarantined": _kind("A marker couldn't be used and was quarantined.", Severity.WARNING),
+    "job_toml": _kind(
+        "job.toml is invalid",
+        "A job's settings can't be read, so only the policy's limits apply.",
+        Severity.WARNING,
+    ),
+    "quarantined": _kind(
+        "marker quarantined", "A marker couldn't be used and was quarantined.", Severity.WARNING
+    ),
     "blast_radius": _kind(
-        "More is due than one sweep may do; the rest waits for the next sweeps. For ops.",
+        "VMs wait for the next sweep",
+        "More VMs are due than one sweep may act on; the rest wait. For ops.",
         Severity.WARNING,
     ),
     "approval_needed": _kind(
+        "needs your approval",
         "One remedy covers more VMs than a sweep may act on; it waits for approval by ops.",
         Severity.URGENT,
     ),
     "function_silent": _kind(
-        "A Spotwarden function hasn't completed a sweep for an hour; for ops.", Severity.URGENT
+        "a function has stopped running",
+        "A Spotwarden function hasn't completed a sweep for an hour; for ops.",
+        Severity.URGENT,
     ),
-    WEEKLY: _kind("A week in figures: what ran, what it cost and saved, what was wasted.", Severity.INFO),
-    "unreachable": _kind("A webhook rejects notifications; for ops.", Severity.WARNING),
+    WEEKLY: _kind("", "The week in figures: what ran, its cost, savings and waste.", Severity.INFO),
+    "unreachable": _kind(
+        "a webhook rejects messages", "A webhook rejects notifications; for ops.", Severity.WARNING
+    ),
     "unreadable": _kind(
-        "The topic received an invalid notification; it is kept with the undelivered ones.", Severity.WARNING
+        "received an invalid notice",
+        "The topic received an invalid notification; it is kept with the undelivered ones.",
+        Severity.WARNING,
     ),
 }
+_SUBJECTS = {
+    "orphan": ("VM is no longer needed", "can't tell if its VM is needed"),
+    "leftover": ("unused resource left", "can't tell if it's unused"),
+    "stall": ("no progress", "can't check its progress"),
+    "early_stop": ("training looks stuck", "can't check its metrics"),
+    "idle": ("GPUs are idle", "can't check its GPUs"),
+    "job_cap": ("near its limit", "can't check its limit"),
+    "instance_cap": ("VM near its limit", "can't check its time limit"),
+    "owner_cap": ("owner near the limit", "can't check its owner's limit"),
+    "compliance": ("violates the policy", "can't check it against the policy"),
+}
+"""What is wrong by each rule, and that nobody could tell, as short as a subject must be."""
 _OF_CASES = {
     "warning": (
+        "{}",
         "A VM or job {}; says what will happen when, and how to answer.",
         (Severity.WARNING, Severity.URGENT),
     ),
-    "unknown": ("We couldn't check whether a VM or job {}; nothing will be done.", (Severity.INFO,)),
-    "acted": ("A VM or job {}, and the remedy was applied.", (Severity.URGENT,)),
-    "cleared": ("The warning that a VM or job {} no longer applies.", (Severity.INFO,)),
-    "failing": ("A VM or job {}, and the remedy fails or may not be applied; for ops.", (Severity.URGENT,)),
+    "unknown": (
+        "{unclear}",
+        "We couldn't check whether a VM or job {}; no action is taken.",
+        (Severity.INFO,),
+    ),
+    "acted": ("done ({})", "A VM or job {}, and the remedy was applied.", (Severity.URGENT,)),
+    "cleared": ("resolved ({})", "The warning that a VM or job {} no longer applies.", (Severity.INFO,)),
+    "failing": (
+        "remedy failed ({})",
+        "A VM or job {}, and the remedy fails or isn't allowed; for ops.",
+        (Severity.URGENT,),
+    ),
 }
+
+
+def _subject(form: str, rule: str) -> str:
+    wrong, unclear = _SUBJECTS.get(rule, (rule, f"can't check {rule}"))
+    return form.format(wrong, unclear=unclear)
+
 
 KINDS: Mapping[str, NoticeKind] = {
     **_OF_JOBS,
     **{
-        f"{rule}_{phase}": _kind(meaning.format(limits.TITLE), *severities)
+        f"{rule}_{phase}": _kind(_subject(subject, rule), meaning.format(limits.TITLE), *severities)
         for rule, limits in RULES.items()
-        for phase, (meaning, severities) in _OF_CASES.items()
+        for phase, (subject, meaning, severities) in _OF_CASES.items()
     },
 }
 """By the notice's `kind`."""

@@ -3,7 +3,7 @@
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -19,19 +19,25 @@ from spotwarden.notify.templates.view import MessageView, view
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-ONE_CLICK = "Each link first shows what it will do, and asks; it works one time, and is yours alone."
+ONE_CLICK = "Each button shows what it will do and asks you to confirm. It works once, and only you have it."
 _MOST_KINDS = 20
 
 
 def mail(
-    pendings: Sequence[Pending], *, links: MailLinks, message_id: str, at: datetime, again: bool
+    pendings: Sequence[Pending],
+    *,
+    links: MailLinks,
+    message_id: str,
+    at: datetime,
+    again: bool,
+    zone: tzinfo = UTC,
 ) -> Mail:
     """Write one mail that tells all of these, which are for one address.
 
-    Its subject says what happened to which job, its first line what to do. `again` says that it may be a
-    second copy: nobody knows whether the first one arrived.
+    Its subject says what happened to which job, then what will happen when, by the clock of `zone`, and what
+    to do. `again` says that it may be a second copy: nobody knows whether the first one arrived.
     """
-    message = view(pendings, links, at, again=again)
+    message = view(pendings, links, at, again=again, zone=zone)
     notices = [pending.notice for pending in pendings]
     return Mail(
         to=pendings[0].recipient.address,

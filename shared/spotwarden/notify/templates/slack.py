@@ -19,13 +19,13 @@ Block = Mapping[str, Any]
 
 def slack(view: MessageView) -> Block:
     """The body of a POST to an incoming webhook; `text` is what a notification shows."""
-    return {"text": _safe(view.subject, _TEXT), "blocks": list(_blocks(view))}
+    return {"text": _safe(view.headline, _TEXT), "blocks": list(_blocks(view))}
 
 
 def _blocks(view: MessageView) -> Iterator[Block]:
-    yield {"type": "header", "text": _plain(view.subject, _HEADER)}
-    if view.again:
-        yield _section(view.again)
+    yield {"type": "header", "text": _plain(view.headline, _HEADER)}
+    if view.first:
+        yield _section(*view.first)
     if not view.lead:
         yield from _alone(view.parts[0])
         return

@@ -1,20 +1,35 @@
-"""The subject of a message: what happened to which job, short enough for a phone."""
+"""The subject of a message: the job, then what happened, short enough for a phone.
+
+Gmail groups mails into a conversation only while their subject stays the same (Gmail Help, "Group emails
+into conversations"); other programs follow the headers. So a subject has no moment and no figure.
+"""
 
 import re
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import UTC, tzinfo
 
-from spotwarden.model.notice import Notice, Severity
-from spotwarden.notify.templates.text import clean, clock, count, cut, is_over
+from spotwarden.model.notice import TEST, Notice, Severity
+from spotwarden.notify.templates.kinds import KINDS
+from spotwarden.notify.templates.text import brief_clock, clean, count, cut, cut_middle
 
-LONGEST = 200
+LONGEST = 60
 _LONGEST_NAME = 120
-_VERB = re.compile(r"it will ([a-z ]{1,30}[a-z])")
+_DONE = re.compile(r" was (stopped|deleted)")
+_SENDER = "Spotwarden"
+"""What a subject begins with where no job and no VM can."""
 
 
-def subject(notices: Sequence[Notice], now: datetime) -> str:
-    """One line without control characters, of at most 200; a job's name is never cut."""
-    return _one(notices[0], now) if len(notices) == 1 else _many(notices)
+def subject(notices: Sequence[Notice]) -> str:
+    """One line without control characters, of at most 60."""
+    said = _one(notices[0]) if len(notices) == 1 else _many(notices)
+    if all(map(is_test, notices)):
+        said = f"[test] {said}"
+    return cut(said, LONGEST)
+
+
+def is_test(notice: Notice) -> bool:
+    """Whether it is a sample, which nothing in the world stands behind."""
+    return notice.id.startswith(TEST)
 
 
 def title(notice: Notice, most: int = 300) -> str:
@@ -26,27 +41,37 @@ def title(notice: Notice, most: int = 300) -> str:
     return f"{job}: {what}"
 
 
+def announced(notice: Notice, zone: tzinfo = UTC) -> str:
+    """What is wrong and when something will come of it, in one line: for what there is no room for."""
+    when = f", due {brief_clock(notice.due, zone)}" if notice.due is not None else ""
+    return f"{title(notice, 150)}{when}"
+
+
 def jobs(notices: Sequence[Notice]) -> list[str]:
     """The names of the jobs that they are about, each one time."""
     return sorted({notice.job for notice in notices if notice.job})
 
 
-def _one(notice: Notice, now: datetime) -> str:
-    end = ""
-    if notice.due is not None:
-        verbs = _VERB.match(notice.then)
-        when, over = clock(notice.due, now), is_over(notice.due, now)
-        what = f"{'may' if over else 'will'} {verbs[1]}" if verbs else "due"
-        end = f", {what}{' since' if over else ''} {when}"
-    return cut(title(notice), LONGEST - len(end)) + end
+def _one(notice: Notice) -> str:
+    kind = KINDS.get(notice.kind)
+    if kind is None or not kind.subject:
+        return title(notice)
+    vm = notice.instances[0].name if len(notice.instances) == 1 else ""
+    name = clean(notice.job or vm, _LONGEST_NAME) or _SENDER
+    done = _DONE.search(notice.what)
+    what = kind.subject.replace("done (", f"{done[1]} (", 1) if done else kind.subject
+    room = LONGEST - len(what) - len(": ") - (len("[test] ") if is_test(notice) else 0)
+    return f"{cut_middle(name, room)}: {what}"
 
 
 def _many(notices: Sequence[Notice]) -> str:
     named = jobs(notices)
-    about = f" about {count(len(named), 'job')}" if named else ""
-    if len(named) == 1:
-        about = f" about {clean(named[0], _LONGEST_NAME)}"
     urgent = sum(notice.severity is Severity.URGENT for notice in notices)
     warnings = sum(notice.severity is Severity.WARNING for notice in notices)
     most = f"{urgent:,} urgent" if urgent else count(warnings, "warning") if warnings else ""
-    return f"{count(len(notices), 'notice')}{about}{f': {most}' if most else ''}"
+    much, of_it = count(len(notices), "notice"), f", {most}" if most else ""
+    if len(named) == 1 and all(notice.job for notice in notices):
+        room = LONGEST - len(f": {much}{of_it}")
+        return f"{cut_middle(clean(named[0], _LONGEST_NAME), room)}: {much}{of_it}"
+    about = f" about {count(len(named), 'job')}" if named else ""
+    return f"{_SENDER}: {much}{about}{of_it}"

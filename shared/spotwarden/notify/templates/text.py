@@ -1,10 +1,12 @@
 """Text that others wrote, made safe to stand in a message: one line, bounded, and nothing unseen in it."""
 
+import re
 import unicodedata
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 
 from spotwarden.model.spans import span
 
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d(?::\d\d)? UTC")
 _JOINERS = frozenset("\u200c\u200d")
 """Format characters that writing needs: Persian words, and emoji of several parts."""
 _BLANK = frozenset(("Cc", "Zl", "Zp"))
@@ -53,20 +55,55 @@ def code_split(line: str) -> tuple[tuple[str, bool], ...]:
     return tuple((part, bool(number % 2)) for number, part in enumerate(parts) if part)
 
 
-def clock(at: datetime, now: datetime) -> str:
-    """The time of day in UTC, with the day where it is not today's: `14:30 UTC`, `23 Nov 14:30 UTC`."""
-    day = "" if at.date() == now.date() else f"{at.day} {at:%b} "
-    return f"{day}{at:%H:%M} UTC"
+def cut_middle(name: str, most: int) -> str:
+    """The name, or its beginning and its end: names of one series differ in what stands last."""
+    if len(name) <= most:
+        return name
+    end = max(0, most - 1) // 2
+    return f"{name[: most - 1 - end]}…{name[len(name) - end :]}"
 
 
-def ahead(at: datetime, now: datetime) -> str:
-    """How far away a moment is: `in 30 min`, or `now`."""
-    return f"in {span(at - now)}" if at - now >= timedelta(minutes=1) else "now"
+def clock(at: datetime, now: datetime, zone: tzinfo = UTC) -> str:
+    """A moment by its reader's clock: `14:30 UTC on Mon, Nov 23`; with the year where that is another.
+
+    It names the day also where that is today's: a message is read later than it is written.
+    """
+    local = at.astimezone(zone)
+    year = "" if local.year == now.astimezone(zone).year else f", {local.year}"
+    return f"{local:%H:%M} {_zone_name(local)} on {local:%a, %b} {local.day}{year}"
 
 
-def is_over(at: datetime, now: datetime) -> bool:
-    """Whether it was a minute ago, or longer."""
-    return now - at >= timedelta(minutes=1)
+def brief_clock(at: datetime, zone: tzinfo = UTC) -> str:
+    """The same for a line of a long list: `Nov 23, 14:30 UTC`."""
+    local = at.astimezone(zone)
+    return f"{local:%b} {local.day}, {local:%H:%M} {_zone_name(local)}"
+
+
+def localized(text: str, now: datetime, zone: tzinfo) -> str:
+    """The text with each moment in it, as `model.spans.moment` writes them, on its reader's clock."""
+    return _MOMENT.sub(lambda found: _local(found[0], now, zone), text)
+
+
+def _local(written: str, now: datetime, zone: tzinfo) -> str:
+    try:
+        at = datetime.fromisoformat(written.removesuffix(" UTC")).replace(tzinfo=UTC)
+        return clock(at, now, zone)
+    except (ValueError, OverflowError):
+        return written
+
+
+def _zone_name(local: datetime) -> str:
+    """`CET`; of a zone that has only figures for a name, those beside UTC: `UTC-03`."""
+    name = local.tzname() or "UTC"
+    return f"UTC{name}" if name[0] in "+-" else name
+
+
+def sentence(text: str, *names: str) -> str:
+    """With a capital and a full stop, unless it begins with one of these names or ends with code."""
+    first = text.partition(" ")[0].rstrip(":;,")
+    if first.isalpha() and first.islower() and first not in names:
+        text = text[:1].upper() + text[1:]
+    return f"{text}." if text[-1:].isalnum() or text[-1:] in {")", '"', "%"} else text
 
 
 def count(number: int, noun: str) -> str:

@@ -2,18 +2,20 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from itertools import accumulate
+from typing import NamedTuple
 
 import msgspec
 
 from spotwarden.model.delivery import Channel, Pending
 from spotwarden.model.message import MailLinks
 from spotwarden.model.notice import WEEKLY, Notice, Severity, Table, Way
+from spotwarden.model.spans import moment
 from spotwarden.model.values import written
-from spotwarden.notify.templates.subjects import jobs, subject, title
+from spotwarden.notify.templates.subjects import announced, is_test, jobs, subject, title
 from spotwarden.notify.templates.tables import OPEN_REPORT, tables
-from spotwarden.notify.templates.text import ahead, clean, clock, count, hours
+from spotwarden.notify.templates.text import clean, clock, count, cut, hours, localized, sentence
 
 _GO_ON = re.compile(r"https?://[!#-&(-;=?-~]+")
 """ASCII without blanks, quotation marks and angle brackets."""
@@ -22,10 +24,14 @@ KEEP, EXTEND = timedelta(hours=8), timedelta(hours=4)
 """What commands name where no links say for how long."""
 MOST_SHORT = 12
 """Lines of a post for what has no room; a post that warns has 15 notices at most, and room for three."""
+PREHEADER = 110
+"""Characters that an inbox shows of a message beside its subject."""
 AGAIN = (
-    "You may already have this message. Delivery of the first copy couldn't be confirmed, "
-    "so it was sent again. Answering either copy counts once; if their times differ, the later one applies."
+    "You may already have this message. We couldn't confirm that the first copy arrived, so we sent it again."
+    " Answering both copies counts once. If their times differ, the later one applies."
 )
+TRIAL = "This is a test message about a made-up job. Its buttons and commands do nothing."
+NOTHING = "No action needed."
 
 
 class Button(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,16 +43,15 @@ class Button(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Part(msgspec.Struct, frozen=True, kw_only=True):
-    """One notice: `lead` and `todo` are what to do, `commands` how to answer without a link.
+    """One notice: `then` is what will happen, `todo` what to do, `commands` how to answer without a link.
 
     `report` is the address of the report page, where the notice has figures of it.
     """
 
     severity: Severity
     title: str
-    lead: str
-    todo: str
     then: str
+    todo: str
     why: str
     reader: str
     rows: tuple[tuple[str, str], ...]
@@ -57,26 +62,46 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def told(self) -> tuple[str, ...]:
-        """What to do, what will happen and why, a line each."""
-        then = (f"What will happen: {self.then}",) if self.then else ()
+        """What will happen, what to do and why, a line each."""
+        then = (f"What happens next: {self.then}",) if self.then else ()
         why = (f"Why: {self.why}",) if self.why else ()
-        return (f"{self.lead} {self.todo}".rstrip(), *then, *why)
+        return (*then, f"What to do: {self.todo}", *why)
 
 
 class MessageView(msgspec.Struct, frozen=True, kw_only=True):
     """A message: its first line, if it tells of several notices, and each of them, the urgent ones first.
+
+    `headline` is what happened, `preheader` what an inbox shows beside the subject, `first` what must be
+    known before anything else: that it is a test, or may be a second copy.
 
     `rest` counts those for which there was no room. `short` has a line for each of these of which something
     will come: nothing is done to a VM whose owner was not told at least which and when.
     """
 
     subject: str
-    again: str
+    headline: str
+    preheader: str
+    first: tuple[str, ...]
     lead: str
     parts: tuple[Part, ...]
     rest: str
     short: tuple[str, ...]
     preferences: str
+
+
+class Moments(NamedTuple):
+    """How moments are told: when the message is written, and on whose clock."""
+
+    now: datetime
+    zone: tzinfo
+
+    def clock(self, at: datetime) -> str:
+        """One moment."""
+        return clock(at, self.now, self.zone)
+
+    def told(self, text: str) -> str:
+        """A text with each moment in it so."""
+        return localized(text, self.now, self.zone)
 
 
 class Bounds(msgspec.Struct, frozen=True, kw_only=True):
@@ -107,22 +132,36 @@ MAIL = Room(size=45_000, frame=650)
 
 
 def view(
-    pendings: Sequence[Pending], links: MailLinks, now: datetime, *, again: bool, room: Room = MAIL
+    pendings: Sequence[Pending],
+    links: MailLinks,
+    now: datetime,
+    *,
+    again: bool,
+    room: Room = MAIL,
+    zone: tzinfo = UTC,
 ) -> MessageView:
-    """Put the message together; several notices are told shorter each, and what has no room only counted."""
+    """Put the message together; several notices are told shorter each, and what has no room only counted.
+
+    Each moment is told on the clock of `zone`, its reader's.
+    """
     ordered = sorted(pendings, key=_order)
     notices = [pending.notice for pending in ordered]
     bounds = room.alone if len(ordered) == 1 else room.among
-    shown = [_part(item, links, now, bounds) for item in ordered[: room.most]]
+    moments = Moments(now, zone)
+    shown = [_part(item, links, moments, bounds) for item in ordered[: room.most]]
     taken = accumulate(room.frame + _length(part) for part in shown)
     parts = [part for part, upto in zip(shown, taken, strict=True) if part is shown[0] or upto < room.size]
+    lead = _lead(notices, moments) if len(ordered) > 1 else ""
+    first = parts[0]
     return MessageView(
-        subject=subject(notices, now),
-        again=AGAIN if again else "",
-        lead=_lead(notices, now) if len(ordered) > 1 else "",
+        subject=subject(notices),
+        headline=first.title if len(ordered) == 1 else subject(notices),
+        preheader=cut(lead or first.then or (first.why if first.todo == NOTHING else first.todo), PREHEADER),
+        first=(*((TRIAL,) if any(map(is_test, notices)) else ()), *((AGAIN,) if again else ())),
+        lead=lead,
         parts=tuple(parts),
         rest=_rest(notices[len(parts) :]),
-        short=tuple(subject([notice], now) for notice in notices[len(parts) :] if notice.due),
+        short=tuple(announced(notice, zone) for notice in notices[len(parts) :] if notice.due),
         preferences=_url(links.preferences),
     )
 
@@ -132,24 +171,33 @@ def _order(pending: Pending) -> tuple[int, datetime, datetime]:
     return _RANK[notice.severity], notice.due or notice.at + timedelta(days=3650), notice.at
 
 
-def _part(pending: Pending, links: MailLinks, now: datetime, bounds: Bounds) -> Part:
+def _part(pending: Pending, links: MailLinks, moments: Moments, bounds: Bounds) -> Part:
     notice = pending.notice
-    todo = clean(notice.todo, bounds.todo)
-    by = f"To do by {clock(notice.due, now)} ({ahead(notice.due, now)}):" if notice.due else "To do:"
+    names = (notice.job, *(target.name for target in notice.instances))
+
+    def told(text: str, most: int) -> str:
+        return moments.told(sentence(clean(text, most), *names))
+
     return Part(
         severity=notice.severity,
-        title=title(notice),
-        lead=by if todo else "Nothing to do.",
-        todo=todo,
-        then=clean(notice.then, bounds.text),
-        why=clean(notice.why, bounds.text),
+        title=sentence(title(notice), *names).removesuffix("."),
+        then=_announced(notice, told(notice.then, bounds.text), moments),
+        todo=told(notice.todo, bounds.todo) or NOTHING,
+        why=told(notice.why, bounds.text),
         reader=_reader(pending),
-        rows=_rows(notice.evidence, bounds),
+        rows=tuple((label, moments.told(value)) for label, value in _rows(notice.evidence, bounds)),
         buttons=_buttons(notice, links),
         commands=tuple(_commands(notice, links)),
         tables=tables(notice, bounds.lines),
         report=_url(links.report) if notice.kind == WEEKLY else "",
     )
+
+
+def _announced(notice: Notice, then: str, moments: Moments) -> str:
+    """What will happen, with the moment where the words do not hold it."""
+    if notice.due is None or moment(notice.due) in notice.then:
+        return then
+    return f"{then} Due at {moments.clock(notice.due)}.".lstrip()
 
 
 def _rows(evidence: Mapping[str, str], bounds: Bounds) -> tuple[tuple[str, str], ...]:
@@ -169,7 +217,7 @@ def _buttons(notice: Notice, links: MailLinks) -> tuple[Button, ...]:
         Way.KEEP: f"Keep for {hours(links.keep)}" if links.keep else "Keep it",
         Way.EXTEND: f"Extend by {hours(links.extend)}" if links.extend else "Extend",
         Way.STOP: "Stop now",
-        Way.RESTART: "Start again",
+        Way.RESTART: "Restart",
         Way.APPROVE: "Approve",
     }
     offered = links.offers.get(notice.id, ())
@@ -205,29 +253,32 @@ def _span(said: timedelta | None, usual: timedelta) -> str:
 def _reader(pending: Pending) -> str:
     """Why this person, or this channel, reads it."""
     notice = pending.notice
-    start = "You get this" if pending.recipient.channel is Channel.EMAIL else "This is told here"
+    person = pending.recipient.channel is Channel.EMAIL
+    start = "You get this" if person else "Posted here"
     because = clean(pending.because, 400).rstrip(".")
     if pending.stands_in:
         why = f", because {because}" if because else ""
-        return f"{start} in place of {clean(pending.stands_in, 300)}{why}."
+        return f"{start} instead of {clean(pending.stands_in, 300)}{why}."
     owner, job = clean(notice.owner, 120), clean(notice.job, 120)
-    if not because and owner:
-        because = f"{owner} is named as the owner of {job}" if job else f"it is for {owner}"
-    because = because or f"{job or 'it'} names no owner"
-    return f"{start} because {because}."
+    if because or not owner:
+        return f"{start} because {because or (job or 'this') + ' has no owner'}."
+    role = f"{owner}, the owner of {job}" if job else owner
+    return f"You're subscribed as {role}." if person else f"Posted here for {role}."
 
 
-def _lead(notices: Sequence[Notice], now: datetime) -> str:
-    urgent = [notice for notice in notices if notice.severity is Severity.URGENT]
+def _lead(notices: Sequence[Notice], moments: Moments) -> str:
+    urgent = sum(notice.severity is Severity.URGENT for notice in notices)
     due = [notice.due for notice in notices if notice.due]
-    first = f"the first is due at {clock(min(due), now)} ({ahead(min(due), now)})" if due else ""
+    first = f" The first action is due at {moments.clock(min(due))}." if due else ""
     if urgent:
-        stand = "is urgent, and stands first" if len(urgent) == 1 else "are urgent, and stand first"
-        return f"{len(urgent):,} of these {len(notices):,} {stand}{f'; {first}' if first else ''}."
+        come = "is urgent and comes" if urgent == 1 else "are urgent and come"
+        return f"{urgent:,} of these {len(notices):,} notices {come} first.{first}"
     todo = sum(bool(notice.todo) for notice in notices)
     if not todo:
-        return "Nothing to do."
-    return f"{count(todo, 'thing')} to do, none of them urgent{f'; {first}' if first else ''}."
+        return NOTHING
+    return (
+        f"{todo:,} of these {len(notices):,} notices {'needs' if todo == 1 else 'need'} your action.{first}"
+    )
 
 
 def _rest(notices: Sequence[Notice]) -> str:
@@ -235,7 +286,7 @@ def _rest(notices: Sequence[Notice]) -> str:
         return ""
     named = jobs(notices)
     about = f" about {count(len(named), 'job')}" if named else ""
-    return f"And {count(len(notices), 'more notice')}{about}: `spotwarden cases list` lists every open case."
+    return f"And {count(len(notices), 'more notice')}{about}. To list open cases: `spotwarden cases list`"
 
 
 def _length(part: Part) -> int:

@@ -91,7 +91,7 @@ def percent(share: float | None) -> str:
     """`91 %`, or that nobody knows. Only all of it is 100 %."""
     if share is None:
         return UNKNOWN
-    return f"{min(round(share * 100), 100 if share >= 1 else 99)} %"
+    return f"{min(round(share * 100), 100 if share >= 1 else 99)}%"
 
 
 def parts(spans: Spans, names: Iterable[str]) -> str:

@@ -70,17 +70,17 @@ def _by_owner(index: ReportIndex) -> Mapping[str, tuple[IndexEntry, ...]]:
 
 
 def _to_owner(owner: str, figures: FleetReport, week: Week, now: datetime) -> Notice:
-    tables = (_table("Your jobs", "job", figures, By.JOB, "VMs of no job"),)
-    return message(figures, week, now, owner=owner, words=f"Your week of {week.told}", tables=tables)
+    tables = (_table("Your jobs", "job", figures, By.JOB, "VMs without a job"),)
+    return message(figures, week, now, owner=owner, words=f"Your week {week.told}", tables=tables)
 
 
 def _to_ops(figures: FleetReport, week: Week, policy: Policy, now: datetime) -> Notice:
     tables = (
-        _table("By owner", "owner", figures, By.OWNER, "nobody known"),
-        _table("By machine type", "machine type", figures, By.MACHINE, "not known"),
-        _table("By job", "job", figures, By.JOB, "VMs of no job"),
+        _table("By owner", "owner", figures, By.OWNER, "unknown"),
+        _table("By machine type", "machine type", figures, By.MACHINE, "unknown"),
+        _table("By job", "job", figures, By.JOB, "VMs without a job"),
     )
-    words = f"The week of {week.told}"
+    words = f"Week {week.told}"
     return message(figures, week, now, owner=policy.governance.ops, words=words, tables=tables, whose="all")
 
 
@@ -111,7 +111,7 @@ def message(
         job="",
         at=now,
         what=f"{words}: {_briefly(figures.total)}",
-        why=f"the week is over; its days are those of {figures.timezone}",
+        why=f"this report covers one week, in the time zone {figures.timezone}",
         owner=owner,
         evidence=dict(_evidence(figures)),
         tables=tables,
@@ -122,18 +122,18 @@ def _briefly(total: Slice) -> str:
     jobs = f"{total.jobs:,} job{'' if total.jobs == 1 else 's'}"
     if total.cost.usd is None:
         return f"{jobs}, cost unknown"
-    return f"{jobs}, {usd(total.cost)}, {usd(total.waste)} of it wasted"
+    return f"{jobs}, {usd(total.cost)}, {usd(total.waste)} wasted"
 
 
 def _evidence(figures: FleetReport) -> Iterator[tuple[str, str]]:
     total, gpus = figures.total, _gpus(figures)
     spans = total.gpu if gpus else total.vm
-    waited = f", {hours(spans.waiting)} more waited for" if spans.waiting else ""
+    waited = f", {hours(spans.waiting)} spent waiting" if spans.waiting else ""
     yield "GPU-hours" if gpus else "VM-hours", f"{hours(spans.used)} used{waited}"
-    lost = f" of what is known; {hours(spans.unknown)} h are not" if spans.unknown else ""
+    lost = f" of known time; {hours(spans.unknown)} h unknown" if spans.unknown else ""
     yield "goodput", f"{percent(spans.goodput)}{lost}"
     yield "cost", usd(total.cost)
-    yield "saved against on-demand", usd(total.saved)
+    yield "saved compared with on-demand", usd(total.saved)
     where = parts(spans, WASTED)
     yield "wasted", f"{usd(total.waste)}{f': {where}' if where else ''}"
     yield "preemptions", f"{total.preemptions:,}"
@@ -149,5 +149,5 @@ def _recovered(recovery: RecoveryFigures) -> str:
     if recovery.count == 1:
         return f"1, in {brief(recovery.longest)}"
     median, longest = brief(recovery.median), brief(recovery.longest)
-    half = f"half of them within {median}, " if median != longest else ""
+    half = f"half within {median}, " if median != longest else ""
     return f"{recovery.count:,}, {half}all within {longest}"

@@ -18,8 +18,7 @@ class Week(NamedTuple):
 
     @property
     def told(self) -> str:
-        """As people say it: `16 to 22 November 2026`."""
+        """As people write it, with a dash between its ends: Nov 16 to 22, Nov 30 to Dec 6."""
         first, last = self.first, self.last
-        month = f" {first:%B}" if first.month != last.month else ""
-        year = f" {first.year}" if first.year != last.year else ""
-        return f"{first.day}{month}{year} to {last.day} {last:%B} {last.year}"
+        month = f"{last:%b} " if first.month != last.month else ""
+        return f"{first:%b} {first.day}\u2013{month}{last.day}"

@@ -156,7 +156,7 @@ class _Timeline:
         up = Scale(low=0, high=100, start=self.y + _LOADS, end=self.y)
         for percent in (0, 50, 100):
             self.areas.append(Area(d=line([(LEFT, up(percent)), (WIDTH - RIGHT, up(percent))]), kind="grid"))
-            place = DrawnText(x=LEFT - 6, y=up(percent) + 4, text=f"{percent} %", kind="quiet end")
+            place = DrawnText(x=LEFT - 6, y=up(percent) + 4, text=f"{percent}%", kind="quiet end")
             self.texts.append(place)
         vms = len({load.node or load.instance_id for load in self.report.loads})
         says = "busiest GPU" if vms == 1 else "busiest GPU of each VM, the mean of all that were up"
