@@ -78,7 +78,7 @@ def test_a_vm_is_kept_by_keyboard_alone(look, web, site):
         assert page.evaluate("document.activeElement.innerText") == "Keep for 8 h"
         page.keyboard.press("Enter")
         page.wait_for_selector("main.good")
-        assert "Nothing will be done about" in page.inner_text("main")
+        assert "Spotwarden takes no action on" in page.inner_text("main")
         assert token not in page.url
         assert (troubles, remote) == ([], [])
     assert web.world.case(RULE, web.world.id).kept_by == ADA

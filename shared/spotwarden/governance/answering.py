@@ -54,11 +54,12 @@ def _keep(case: Case, answer: Keep, by: _Rules) -> Answered:
     """A veto is a person's word and holds at once, but not for ever: what never ends is an exemption."""
     longest = by.now + by.policy.governance.longest_keep
     if answer.until <= by.now:
-        return AnswerRefused(why=f"{moment(answer.until)} is over already")
+        return AnswerRefused(why=f"{moment(answer.until)} has passed")
     if answer.until > longest:
         return AnswerRefused(
-            why=f"a case can be kept until {moment(longest)} at most (governance.longest_keep), and then"
-            " again; for longer, ask for an exemption in the policy"
+            why=f"a case can be kept until {moment(longest)} at most (governance.longest_keep), then"
+            " kept again."
+            " For longer, ask for an exemption in the policy"
         )
     kept = replace(
         case,
@@ -79,7 +80,7 @@ def _keep(case: Case, answer: Keep, by: _Rules) -> Answered:
 def _release(case: Case, answer: Release, by: _Rules) -> Answered:
     """The veto ends now rather than never was: a warning from before it does not count again."""
     if case.keep_until is None or case.keep_until <= by.now:
-        return AnswerRefused(why="nobody keeps it")
+        return AnswerRefused(why="it is not kept")
     released = replace(case, keep_until=by.now, kept_by=answer.by, kept_why=answer.why)
     return Accepted(case=released, reason=f"{answer.by} keeps it no longer{_because(answer.why)}")
 
@@ -127,10 +128,14 @@ def _not_to_approve(case: Case, answer: Approve, now: datetime) -> str:
             "no approval was requested: one is requested once the remedy is due and exceeds a sweep's budget"
         )
     if not fits(case):
-        return "it is not what it was when it was asked for; if it is due still, you are asked anew"
+        return (
+            "its VMs or its problem have changed since the request. If it is still due, you get a new request"
+        )
     if answer.notice and answer.notice != asked.notice:
-        return "it was asked for anew since: answer the newest request"
-    return "" if is_asked(case, now) else "the approval has expired; if it is due still, you are asked anew"
+        return "there is a newer request. Answer that one"
+    return (
+        "" if is_asked(case, now) else "the approval has expired. If it is still due, you get a new request"
+    )
 
 
 def _approved(case: Case) -> str:
@@ -149,7 +154,8 @@ def _not_more(case: Case, answer: Extend, by: _Rules) -> str:
     cap = limits(by.policy, case.rule, owner=case.subject.owner, job_file=by.file)
     if not isinstance(cap, JobCap):
         return (
-            "only the limits of a job (the rule job_cap) can be extended; `spotwarden cases keep` gives time"
+            "only the limits of a job (the rule job_cap) can be extended. To gain time, run"
+            " `spotwarden cases keep`"
         )
     if not isfinite(answer.hours) or not 0 < answer.hours <= MOST_HOURS - case.extended:
         return (
@@ -165,12 +171,12 @@ def _under_way(case: Case) -> str:
     if case.state is not CaseState.DUE or not sent:
         return ""
     at = moment(max(message.at for message in sent))
-    return f"the remedy was written down at {at} already and may be on its way: look at the VM"
+    return f"the action was requested at {at} and may already be under way. Check the VM"
 
 
 def _deed(case: Case) -> str:
     return {Remedy.DELETE: "it was deleted", Remedy.STOP: "it was stopped"}.get(
-        case.remedy, "it was acted upon"
+        case.remedy, "it was acted on"
     )
 
 

@@ -121,7 +121,7 @@ def test_every_open_case_can_be_kept(state):
 
 @pytest.mark.parametrize(
     ("remedy", "entry"),
-    [(Remedy.STOP, "it was stopped"), (Remedy.DELETE, "it was deleted"), (Remedy.NONE, "it was acted upon")],
+    [(Remedy.STOP, "it was stopped"), (Remedy.DELETE, "it was deleted"), (Remedy.NONE, "it was acted on")],
 )
 @pytest.mark.parametrize("answer", [Keep(by="ada", until=NOW + HOUR), Extend(by="ada", hours=1)])
 def test_it_is_too_late_for_what_was_acted_upon(remedy, entry, answer):
@@ -155,7 +155,7 @@ def test_a_released_case_is_warned_anew():
 @pytest.mark.parametrize("until", [None, NOW - SECOND, NOW])
 def test_only_a_veto_in_force_can_be_released(until):
     """One that is over, or never was, needs no release."""
-    assert say(case(keep_until=until), Release(by="ada")) == AnswerRefused(why="nobody keeps it")
+    assert say(case(keep_until=until), Release(by="ada")) == AnswerRefused(why="it is not kept")
 
 
 def test_more_time_is_added_up():

@@ -147,11 +147,11 @@ def test_the_page_says_what_would_be_done_and_who_may(gang):
     """How many VMs, what happens to them, and the same as a command; a look changes nothing."""
     page = gang.web.open(gang.link())
     for said in (
-        "Approve for job?",
-        "All 64 VMs of it will be stopped (its disks are kept), by the next sweep that finds the same.",
-        "counts for 1d",
+        "Approve the action on job?",
+        "All 64 VMs will be stopped (its disks are kept) by the next sweep that still finds this problem.",
+        "The approval lasts 1d",
         "waits for approval",
-        "nothing is done, for it waits for an approval",
+        "no action until it is approved",
         "spotwarden cases approve idle gang",
         f"You answer as {OPS}",
     ):
@@ -242,7 +242,7 @@ def test_the_link_of_an_older_request_is_refused(gang):
     gang.sweep_for(minutes=20)
     page = gang.approve(old)
     assert page.status_code == 409
-    assert "answer the newest request" in page.text
+    assert "There is a newer request" in page.text
     assert gang.approval().by == ""
 
 
@@ -252,7 +252,7 @@ def test_approving_twice_is_approving_once(gang):
     gang.approve(request)
     given = gang.approval()
     gang.wait(hours=1)
-    assert "was answered" in gang.approve(request).text
+    assert "answered this at" in gang.approve(request).text
     assert gang.approval() == given
 
 

@@ -65,7 +65,7 @@ def test_a_look_says_what_a_click_would_do_and_how_the_case_stands(web):
     assert page.status_code == 200
     for said in (
         "Keep vm?",
-        "Nothing will be done about vm until 2026-01-05 17:00 UTC",
+        "Spotwarden takes no action on vm until 2026-01-05 17:00 UTC",
         "Keep for 8 h",
         "it will be stopped (its disks are kept) at 2026-01-05 09:30 UTC or later",
         "vm (us-central1-a)",
@@ -122,7 +122,7 @@ def test_a_second_click_is_told_who_answered_and_when(web):
     web.world.wait(hours=3)
     for page in (web.click(token), web.open(token)):
         assert page.status_code == 200
-        assert f"This was answered at 2026-01-05 09:00 UTC by {ADA}, and nothing was done again." in page.text
+        assert f"{ADA} answered this at 2026-01-05 09:00 UTC. Nothing was done again." in page.text
         assert "<form" not in page.text
     assert case(web).keep_until == until
 
@@ -141,7 +141,7 @@ def test_a_click_takes_no_time_away(web, kept, until):
     """Where somebody keeps it for longer the page says so; where for less, the click gives more."""
     web.world.change_case(RULE, web.world.id, keep_until=web.now + kept * HOUR, kept_by="bob@x.org")
     page = web.click(web.token(Way.KEEP))
-    assert ("is kept for longer than that" in page.text) is (kept > 8)
+    assert ("is already kept for longer" in page.text) is (kept > 8)
     assert case(web).keep_until == web.now + until * HOUR
 
 
@@ -195,9 +195,9 @@ def test_a_click_after_the_remedy_was_written_down_says_that_it_may_be_too_late(
     web.world.sweep()
     assert case(web).state is CaseState.DUE
     token = web.token(Way.KEEP)
-    assert "may be on its way" in web.open(token).text
-    assert "may be on its way" in web.click(token).text
-    assert "may be on its way" in web.click(token).text
+    assert "may already be under way" in web.open(token).text
+    assert "may already be under way" in web.click(token).text
+    assert "may already be under way" in web.click(token).text
 
 
 def test_a_click_after_the_remedy_says_what_was_done(web):
@@ -246,7 +246,7 @@ def test_a_click_gives_a_job_more_time_once(capped):
     """Four hours, though the button is pressed three times; at ten hours it still runs."""
     capped.limits = replace(capped.limits, extend=2 * HOUR)
     token = capped.token(Way.EXTEND)
-    assert "train may go on for 2 h more than before" in capped.open(token).text
+    assert "train may run 2 h longer" in capped.open(token).text
     for _ in range(3):
         assert capped.click(token).status_code == 200
     assert capped.world.case("job_cap", "train").extended == 2
@@ -276,9 +276,9 @@ def test_a_click_stops_a_vm_at_once(web):
     """No grace, no second warning: it is its owner's own word. The page says what becomes of it."""
     token = web.token(Way.STOP)
     page = web.open(token)
-    assert "vm will be stopped at once. Its disks stay" in page.text
+    assert "vm stops at once. Its disks are kept" in page.text
     assert web.world.asked() == []
-    assert "vm was told to stop; its disks stay" in web.click(token).text
+    assert "vm is stopping; its disks are kept" in web.click(token).text
     assert web.world.asked() == [("stop", web.world.id)]
     written = next(one for one in web.audit() if one["action"] == "StopInstance")
     assert ADA in written["why"]
@@ -289,7 +289,7 @@ def test_a_vm_is_stopped_once_however_often_one_clicks(web):
     token = web.token(Way.STOP)
     web.click(token)
     web.world.wait(hours=1)
-    assert "nothing was done again" in web.click(token).text
+    assert "Nothing was done again" in web.click(token).text
     assert len(web.world.asked()) == 1
 
 
@@ -344,7 +344,7 @@ def test_vms_that_are_others_than_the_messages_are_not_stopped(web):
     moved = replace(world_case.subject, targets=(replace(target, id="4000000000000000009"),))
     web.world.change_case(RULE, web.world.id, subject=moved)
     page = web.click(token)
-    assert (page.status_code, "not those of the case any more" in page.text) == (409, True)
+    assert (page.status_code, "no longer about the VMs in the message" in page.text) == (409, True)
     assert web.world.asked() == []
 
 
@@ -353,7 +353,7 @@ def test_a_vm_that_does_not_run_need_not_be_stopped(web):
     token = web.token(Way.STOP)
     web.world.cloud.compute.vms.become(web.world.id, Status.TERMINATED)
     page = web.click(token)
-    assert (page.status_code, "vm does not run" in page.text) == (200, True)
+    assert (page.status_code, "vm doesn&#39;t run" in page.text) == (200, True)
     assert web.world.asked() == []
     assert web.used(web.offer(Way.STOP)) is None
 
@@ -365,7 +365,7 @@ def test_who_stops_a_vm_that_a_preemption_stops_is_told_that_its_job_may_come_ba
     job = web.world.case(RULE, web.world.id).subject.job
     page = web.click(token)
     assert page.status_code == 200
-    assert f"if Compute Engine took it, {job} comes back" in page.text
+    assert f"If Compute Engine preempted it, {job} restarts" in page.text
     assert f"spotwarden stop {job}" in page.text
 
 
@@ -374,7 +374,7 @@ def test_a_vm_in_a_zone_that_does_not_answer_may_run(web):
     token = web.token(Way.STOP)
     web.world.cloud.compute.hide("us-central1-a")
     page = web.click(token)
-    assert (page.status_code, "does not show us-central1-a now" in page.text) == (503, True)
+    assert (page.status_code, "list us-central1-a right now" in page.text) == (503, True)
     assert web.used(web.offer(Way.STOP)) is None
 
 
@@ -414,7 +414,7 @@ def test_a_stop_that_compute_engine_refuses_is_told_in_its_words(web):
     page = web.click(token)
     assert (page.status_code, "it is being started" in page.text) == (409, True)
     assert web.used(web.offer(Way.STOP)).outcome == ""
-    assert "was told to stop" in web.click(token).text
+    assert "is stopping" in web.click(token).text
     assert web.world.asked() == [("stop", web.world.id)]
 
 
@@ -431,8 +431,8 @@ def test_a_stop_that_is_refused_of_one_vm_says_what_became_of_the_other():
         page = web.click(token)
         assert (page.status_code, "not now" in page.text) == (409, True)
         assert "Nothing was changed" not in page.text
-        assert f"{('vm-b', 'vm-a')[refused]} was told to stop" in page.text
-        assert f"{('vm-a', 'vm-b')[refused]} was told to stop" in web.click(token).text
+        assert f"{('vm-b', 'vm-a')[refused]} is stopping" in page.text
+        assert f"{('vm-a', 'vm-b')[refused]} is stopping" in web.click(token).text
         assert sorted(world.asked()) == sorted(("stop", one) for one in vms)
 
 

@@ -106,7 +106,7 @@ def test_a_suspended_vm_is_neither_started_nor_replaced(stopped, script):
     web.world.cloud.compute.vms.become(vm.id, Status.SUSPENDED)
     answer = web.click(web.token(Way.RESTART))
     assert f"gcloud compute instances resume {vm.name} --zone={vm.zone}" in answer.text
-    assert "is suspended, with all that it had in memory" in answer.text
+    assert "is suspended with its memory kept" in answer.text
     web.world.settle(3)
     assert len(web.world.attempts()) == 1
     assert running(web) == {}
@@ -116,7 +116,7 @@ def test_a_gangs_stopped_vms_are_made_anew(stopped):
     """They make one gang; the page says that the old ones go."""
     web = stopped(GANG)
     page = web.open(web.token(Way.RESTART))
-    assert "Its stopped VMs gang-1, gang-2 are deleted first and made anew" in page.text
+    assert "Its stopped VMs gang-1, gang-2 are deleted first, then created again" in page.text
     web.click(web.token(Way.RESTART))
     web.world.settle(4)
     assert not set(running(web).values()) & set(web.world.ids.values())
@@ -127,7 +127,7 @@ def test_a_look_starts_nothing(stopped):
     web = stopped()
     page = web.open(web.token(Way.RESTART))
     assert page.status_code == 200
-    assert "test-vm will be started again, as attempt 3" in page.text
+    assert "test-vm restarts as attempt 3" in page.text
     assert "attempt 1 stopped" in page.text
     web.world.settle(3)
     assert len(web.world.attempts()) == 1
@@ -140,9 +140,9 @@ def test_a_job_is_started_once_however_often_one_clicks(stopped):
     for _ in range(3):
         assert web.click(token).status_code == 200
     other = web.click(web.token(web.offer(Way.RESTART, to="ops@x.org")))
-    assert "Attempt 3 of test-vm is on its way already" in other.text
+    assert "Attempt 3 of test-vm has already been requested" in other.text
     web.world.settle(4)
-    assert "nothing was done again" in web.click(token).text
+    assert "Nothing was done again" in web.click(token).text
     assert len(web.world.attempts()) == 2
 
 
@@ -160,7 +160,7 @@ def test_an_attempt_whose_vm_was_made_and_is_gone_is_not_said_to_be_on_its_way(s
     for instance_id in () if there else running(web).values():
         web.world.cloud.compute.vms.remove(instance_id)
     answer = web.click(web.token(web.offer(Way.RESTART, to="ops@x.org")))
-    wanted = "is on its way already" if there else "recovery is still looking into that"
+    wanted = "has already been requested" if there else "recovery is still checking why"
     assert wanted in answer.text
 
 
@@ -170,7 +170,7 @@ def test_a_job_that_ended_is_started_again_though_its_status_stands(stopped):
     web.world.ended("0")
     web.world.settle(2)
     token = web.token(Way.RESTART)
-    assert "It ended with status 0; that word is taken back first" in web.open(token).text
+    assert "It ended with status 0. That status is removed first" in web.open(token).text
     web.click(token)
     web.world.settle(4)
     assert web.world.attempts()[-1].state is AttemptState.RUNNING
@@ -186,7 +186,7 @@ def test_a_job_that_runs_is_not_started(stopped):
     web.world.launch_by_hand()
     web.world.settle(2)
     page = web.click(token)
-    assert (page.status_code, "test-vm runs already" in page.text) == (200, True)
+    assert (page.status_code, "test-vm already runs" in page.text) == (200, True)
     assert web.used(web.offer(Way.RESTART)) is None
 
 
@@ -201,7 +201,7 @@ def test_an_old_message_starts_nothing_that_was_started_since(stopped):
     web.world.wait(minutes=5)
     web.world.settle(4)
     page = web.click(web.token(old))
-    assert (page.status_code, "It was started since that message" in page.text) == (409, True)
+    assert (page.status_code, "It was restarted after that message" in page.text) == (409, True)
     assert len(web.world.attempts()) == 2
     assert web.click(web.token(web.offer(Way.RESTART))).status_code == 200
 
@@ -215,7 +215,7 @@ def test_a_job_whose_end_is_not_yet_on_record_waits(world):
     assert "is still being stopped" in web.click(web.token(offer)).text
     world.wait(minutes=5)
     page = web.click(web.token(offer))
-    assert (page.status_code, "recovery is still looking into that" in page.text) == (409, True)
+    assert (page.status_code, "recovery is still checking why" in page.text) == (409, True)
     world.settle(4)
     assert web.click(web.token(offer)).status_code == 200
 
@@ -243,7 +243,7 @@ def test_a_job_that_has_used_up_its_time_is_not_started(stopped):
     web = stopped()
     web.world.store(JobFileName(job="test-vm"), b'max_runtime = "1m"\n')
     page = web.click(web.token(Way.RESTART))
-    assert (page.status_code, "is used up" in page.text) == (409, True)
+    assert (page.status_code, "It has used up" in page.text) == (409, True)
     assert len(web.world.attempts()) == 1
 
 

@@ -90,7 +90,7 @@ def test_a_foreign_link_is_refused(web):
     before = objects(web)
     foreign = sign(web.offer(Way.STOP), Keys.read(SECRET, "another"))
     for page in (web.open(foreign), web.click(foreign)):
-        assert (page.status_code, "This link was not made here" in page.text) == (403, True)
+        assert (page.status_code, "This link is from another deployment" in page.text) == (403, True)
     assert objects(web) == before
 
 
@@ -118,7 +118,7 @@ def test_an_expired_link_that_was_used_does_nothing_again(web):
 def test_an_address_without_one_token_is_no_link(web, query):
     """The page says how it is meant to be opened."""
     page = web.send(f"/{query}")
-    assert (page.status_code, "There is no link here" in page.text) == (400, True)
+    assert (page.status_code, "The link is missing" in page.text) == (400, True)
 
 
 def test_a_click_needs_the_token_in_its_form(web):
@@ -235,8 +235,8 @@ def test_a_look_at_preferences_offers_three_paces(web):
         "As it happens",
         "Once an hour",
         "Once a day",
-        "Warnings reach you in any case",
-        "gathered for 1 h",
+        "You always get warnings",
+        "collected for 1 h",
         ADA,
     ):
         assert said in page.text
@@ -262,7 +262,7 @@ def test_a_click_saves_a_preference(web, pace):
 def test_no_other_pace_can_be_chosen(web, pace):
     """The page is shown again."""
     page = web.click(preference_offer(web), pace=pace)
-    assert (page.status_code, "How often do you want to hear?" in page.text) == (200, True)
+    assert (page.status_code, "How often do you want messages?" in page.text) == (200, True)
     assert preference(web) is None
 
 
@@ -388,10 +388,10 @@ def test_with_a_broken_policy_a_page_says_what_is_wrong_and_what_to_do(web, brok
     assert page.status_code == 500
     assert page.headers["Content-Security-Policy"]
     for said in (
-        "The policy of this deployment is broken",
+        "The policy file has an error",
         "Nothing was changed",
         "idle.act",
-        "Send them this",
+        "Send this",
     ):
         assert said in page.text
     assert objects(web) == before
@@ -404,4 +404,4 @@ def test_with_a_broken_policy_a_page_says_what_is_wrong_and_what_to_do(web, brok
 def test_a_stranger_does_not_read_the_policy_by_what_is_wrong_in_it(broken, query):
     """That it is broken is all: a fault names values and people."""
     page = broken.get("/", query_string=query)
-    assert (page.status_code, "is broken" in page.text, "idle.act" in page.text) == (500, True, False)
+    assert (page.status_code, "has an error" in page.text, "idle.act" in page.text) == (500, True, False)

@@ -29,16 +29,16 @@ def approve(offer_facts: OfferFacts, policy: Policy, now: datetime) -> AnswerVer
     if isinstance(said, AnswerRefused):
         return replace(_refused(case, said), facts=facts(case, policy, now))
     if said.case == case:
-        return settled(f"{name_of(case)} is approved already", f"{said.reason}.", done=said.reason)
+        return settled(f"{name_of(case)} is already approved", f"{said.reason}.", done=said.reason)
     return AnswerVerdict(
         standing=OfferStanding.OPEN,
-        title=f"Approve for {name_of(case)}?",
+        title=f"Approve the action on {name_of(case)}?",
         says=_says(case, policy),
         notes=_notes(policy),
         facts=facts(case, policy, now),
         button=f"Approve for {len(case.subject.targets)} VMs",
         command=f"spotwarden cases approve {case.rule} {case.key}",
-        instead="The same by hand:",
+        instead="Or run:",
         answer=answer,
         done=said.reason,
     )
@@ -47,14 +47,14 @@ def approve(offer_facts: OfferFacts, policy: Policy, now: datetime) -> AnswerVer
 def _says(case: Case, policy: Policy) -> str:
     phrase = remedy_phrases(case.remedy, case)[0]
     return (
-        f"All {len(case.subject.targets)} VMs of it will {phrase}, by the next sweep that finds the same."
-        f" The approval counts for {written(policy.governance.approval_lasts)}."
+        f"All {len(case.subject.targets)} VMs will {phrase} by the next sweep that still finds this problem."
+        f" The approval lasts {written(policy.governance.approval_lasts)}."
     )
 
 
 def _notes(policy: Policy) -> tuple[str, ...]:
     """What keeps it from being carried out for now."""
-    observes = "This deployment only observes: nothing is done until it enforces."
+    observes = "This deployment only observes. It takes no action until it enforces the policy."
     return (observes,) if policy.mode is Mode.OBSERVE else ()
 
 
@@ -62,16 +62,16 @@ def _refused(case: Case, said: AnswerRefused) -> AnswerVerdict:
     return barred(
         f"{name_of(case)} cannot be approved",
         f"{said.why[:1].upper()}{said.why[1:]}.",
-        instead="How it stands, and what can be done:",
+        instead="To see the case, run:",
         command=f"spotwarden cases show {case.rule} {case.key}",
     )
 
 
 def _not_ops(case: Case) -> AnswerVerdict:
     return barred(
-        f"{name_of(case)} is for ops to approve",
+        "Only ops can approve this",
         "The policy names someone else, or no one, as ops (governance.ops).",
         code=FORBIDDEN,
-        instead="Whoever may write cases can approve it by command:",
+        instead="Anyone with write access to cases can run:",
         command=f"spotwarden cases approve {case.rule} {case.key}",
     )

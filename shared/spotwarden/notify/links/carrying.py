@@ -65,9 +65,9 @@ def changed(done: Sequence[Change]) -> str:
         attempt.node for attempt in done if isinstance(attempt, StopInstance | DeleteInstance)
     )
     if gone:
-        return f"{', '.join(gone)} was told to stop."
+        return f"{', '.join(gone)} is stopping."
     return (
-        "The job's last status was taken back."
+        "The job's last status was removed."
         if any(isinstance(write_attempt, DropObject) for write_attempt in done)
         else ""
     )
@@ -76,7 +76,7 @@ def changed(done: Sequence[Change]) -> str:
 def refused(verdict: AnswerVerdict, rejected: Sequence[Rejected]) -> AnswerVerdict:
     """The verdict that the other side does not do it."""
     why = "; ".join(dict.fromkeys(refusal.message for refusal in rejected))
-    says = f"Compute Engine refuses it: {why}"
+    says = f"Compute Engine refused it: {why}"
     return replace(
         verdict, standing=OfferStanding.BARRED, code=409, says=says, notes=(), title="It was refused"
     )

@@ -15,7 +15,7 @@ from spotwarden.notify.links.stopping import IN_TIME, reason
 from spotwarden.recovery.begun import begun
 from spotwarden.recovery.fates import GOING, KEPT, alive
 
-_HIDDEN = "Compute Engine does not show everything now ({}): a VM there may run"
+_HIDDEN = "Compute Engine's list is incomplete ({}): a VM there may run"
 
 
 def end(
@@ -25,9 +25,13 @@ def end(
     facts = offer_facts.job
     if facts is None or not (facts.ledger or facts.instances or facts.script or facts.watched):
         job = offer_facts.offer.job
-        says = "No launch of this job is on record, and no VM carries its label."
+        says = "No launch of this job is on record, and no VM has its label."
         return barred(
-            f"{job} is not known", says, code=NOT_FOUND, instead="What there is:", command="spotwarden jobs"
+            f"{job} is not known",
+            says,
+            code=NOT_FOUND,
+            instead="To list jobs, run:",
+            command="spotwarden jobs",
         )
     meant = _meant(facts, delete=delete)
     closing = _closing(offer_facts, facts, now, why)
@@ -36,9 +40,9 @@ def end(
     if offer_facts.scratch and not policy.governance.discard_local_ssd and not delete and meant:
         return barred(
             f"{facts.job} has local SSDs",
-            "A stop discards their data, and the policy keeps that (governance.discard_local_ssd)."
+            "A stop discards their data, and the policy doesn't allow that (governance.discard_local_ssd)."
             " Nothing was changed.",
-            instead="Delete its VMs, and lose what is on them:",
+            instead="To delete its VMs and discard the data, run:",
             command=f"spotwarden stop {facts.job} --delete",
         )
     named = names([instance.name for instance in meant])

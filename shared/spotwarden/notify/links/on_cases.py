@@ -17,7 +17,7 @@ from spotwarden.model.values import written
 from spotwarden.notify.links.reply import AnswerVerdict, OfferFacts, OfferStanding
 from spotwarden.notify.links.standing import barred, facts, of_case, settled
 
-LATER = "this message is about an earlier case, which is closed; another one was opened since"
+LATER = "this message is about an earlier case, which is closed. A new case was opened since"
 WHY = "by a link in a message"
 
 
@@ -29,20 +29,18 @@ def keep_or_extend(offer_facts: OfferFacts, policy: Policy, now: datetime) -> An
     answer = _answer(offer, policy, now)
     verb = "Keep" if offer.way is Way.KEEP else "Extend"
     if offer.id in case.answered:
-        return settled(
-            f"{verb} {name_of(case)}", "This answer is in force already.", done=_given(case, offer)
-        )
+        return settled(f"{verb} {name_of(case)}", "This answer already applies.", done=_given(case, offer))
     if _kept_longer(case, answer):
         until = f"until {moment(case.keep_until)} by {case.kept_by}"
-        done = f"{name_of(case)} is kept for longer than that, {until}"
-        return settled(f"{name_of(case)} is kept already", f"{done}.", done=done)
+        done = f"{name_of(case)} is already kept for longer, {until}"
+        return settled(f"{name_of(case)} is already kept", f"{done}.", done=done)
     said = take(case, offer, answer, policy=policy, now=now, file=offer_facts.file)
     if isinstance(said, AnswerRefused):
         return replace(
             barred(
                 f"{name_of(case)} cannot be {'kept' if offer.way is Way.KEEP else 'extended'}",
                 f"{said.why[:1].upper()}{said.why[1:]}.",
-                instead="How it stands, and what can be done:",
+                instead="To see the case, run:",
                 command=f"spotwarden cases show {case.rule} {case.key}",
             ),
             facts=facts(case, policy, now),
@@ -55,7 +53,7 @@ def keep_or_extend(offer_facts: OfferFacts, policy: Policy, now: datetime) -> An
         facts=facts(case, policy, now),
         button=_button(answer, now),
         command=_command(answer, case, now),
-        instead="The same by hand:",
+        instead="Or run:",
         answer=answer,
         done=_done(answer, case),
     )
@@ -68,7 +66,7 @@ def take(
     if offer.case is None or case.opened != offer.case.opened:
         return AnswerRefused(why=LATER)
     if offer.id in case.answered or _kept_longer(case, answer):
-        return Accepted(case=case, reason=f"{offer.to} has answered it already")
+        return Accepted(case=case, reason=f"{offer.to} has already answered it")
     said = answered(case, answer, policy=policy, now=now, file=file)
     if isinstance(said, AnswerRefused):
         return said
@@ -98,13 +96,13 @@ def _answer(offer: Offer, policy: Policy, now: datetime) -> Keep | Extend:
 
 
 def _says(answer: Keep | Extend, case: Case) -> str:
-    return f"{_done(answer, case)}. Before anything is done after that, you are warned anew."
+    return f"{_done(answer, case)}. You are warned again before any action after that."
 
 
 def _done(answer: Keep | Extend, case: Case) -> str:
     if isinstance(answer, Keep):
-        return f"Nothing will be done about {name_of(case)} until {moment(answer.until)}"
-    return f"{name_of(case)} may go on for {span(timedelta(hours=answer.hours))} more than before"
+        return f"Spotwarden takes no action on {name_of(case)} until {moment(answer.until)}"
+    return f"{name_of(case)} may run {span(timedelta(hours=answer.hours))} longer"
 
 
 def _button(answer: Keep | Extend, now: datetime) -> str:

@@ -30,9 +30,9 @@ def restart(offer_facts: OfferFacts, policy: Policy, now: datetime) -> AnswerVer
     if facts is None or not facts.ledger:
         return barred(
             f"{offer.job} is not known",
-            "No launch of this job is on record, so there is nothing to repeat.",
+            "No launch of this job is on record, so there is nothing to restart.",
             code=NOT_FOUND,
-            instead="Launch it:",
+            instead="To launch it, run:",
             command=f"spotwarden submit --job {offer.job} create-instance.sh",
         )
     newest = told([recorded.attempt for recorded in facts.ledger])[-1]
@@ -48,14 +48,14 @@ def restart(offer_facts: OfferFacts, policy: Policy, now: datetime) -> AnswerVer
 def _under_way(offer_facts: OfferFacts, facts: JobFacts, newest: Attempt) -> AnswerVerdict | None:
     """The verdict on a job that runs, or will; a claim that nobody watches is put on the list."""
     job, running = facts.job, [instance for instance in facts.instances if alive(instance)]
-    title = f"{job} need not be started"
+    title = f"{job} doesn't need a restart"
     if newest.state in IN_FLIGHT and facts.status_code is None and (running or not _was_made(newest)):
-        says = f"Attempt {newest.number} of {job} is on its way already."
-        verdict = settled(title, says, done=f"{job} is on its way, as attempt {newest.number}")
+        says = f"Attempt {newest.number} of {job} has already been requested."
+        verdict = settled(title, says, done=f"{job} is starting as attempt {newest.number}")
         steps = (_watch(facts),) if facts.watched is None and offer_facts.claimed else ()
         return replace(verdict, steps=steps)
     if running:
-        says = f"{names([vm.name for vm in running])} runs already."
+        says = f"{names([vm.name for vm in running])} already runs."
         return settled(title, says, done=f"{job} runs, as attempt {newest.number}")
     return None
 
@@ -75,17 +75,17 @@ def _not_yet(facts: JobFacts, newest: Attempt) -> AnswerVerdict | None:
     """The verdict on a job that is not over yet, or that is not seen whole."""
     title = f"{facts.job} is not over yet"
     if facts.unsure:
-        says = f"Compute Engine does not show everything now ({facts.unsure}). Nothing was changed."
-        return barred(f"{facts.job} cannot be seen", says, code=SILENT, instead="Try again in a minute.")
+        says = f"Compute Engine's list is incomplete ({facts.unsure}). Nothing was changed."
+        return barred(f"We couldn't check {facts.job}", says, code=SILENT, instead="Try again in a minute.")
     if going := [instance for instance in facts.instances if instance.status in GOING]:
         says = f"{names([vm.name for vm in going])} is still being stopped. Nothing was changed."
         return barred(title, says, instead="Try again in a minute.")
     if newest.state not in CLOSED and facts.status_code is None:
-        says = "Its VM does not run, and recovery is still looking into that. Nothing was changed."
+        says = "Its VM doesn't run, and recovery is still checking why. Nothing was changed."
         return barred(
             title,
             says,
-            instead="Try again in a minute; this shows how it stands:",
+            instead="Try again in a minute. To see its status, run:",
             command=f"spotwarden show {facts.job}",
         )
     return None
@@ -96,11 +96,11 @@ def _asleep(facts: JobFacts) -> AnswerVerdict | None:
     asleep = [instance for instance in facts.instances if instance.status is Status.SUSPENDED]
     if not asleep:
         return None
-    says = f"{names([vm.name for vm in asleep])} is suspended, with all that it had in memory."
+    says = f"{names([vm.name for vm in asleep])} is suspended with its memory kept."
     return barred(
         f"{facts.job} is suspended",
         f"{says} Nothing was changed.",
-        instead="Resume it, and the job goes on where it stood; or delete it, and try again.",
+        instead="To continue where it was, resume it. Or delete it and try again.",
         command="\n".join(f"gcloud compute instances resume {vm.name} --zone={vm.zone}" for vm in asleep),
     )
 
@@ -109,26 +109,29 @@ def _never(
     facts: JobFacts, newest: Attempt, offer: Offer, policy: Policy, now: datetime
 ) -> AnswerVerdict | None:
     """The verdict on a job that must not be started by this link."""
-    title = f"{facts.job} is not started"
+    title = f"{facts.job} was not restarted"
     again = f"spotwarden submit --again --job {facts.job} create-instance.sh"
     if newest.started is not None and newest.started > offer.at:
-        says = f"It was started since that message, at {moment(newest.started)}, and is over again."
-        return barred(title, says, instead="Answer the newest message, or:", command=again)
+        says = f"It was restarted after that message, at {moment(newest.started)}, and is over again."
+        return barred(title, says, instead="Answer the newest message, or run:", command=again)
     if facts.script is None:
-        return barred(title, "It has no stored create script.", instead="Launch it once more:", command=again)
+        return barred(
+            title, "It has no stored create script.", instead="To launch it again, run:", command=again
+        )
     if (cut := unplaced(facts)) is not None:
         says = (
-            f"Attempt {cut.number} was interrupted before its files were in place: what the job has stored"
-            " may be of two launches."
+            f"Attempt {cut.number} was interrupted before its files were in place. The stored files"
+            " may be from"
+            " two launches."
         )
-        return barred(title, says, instead="Launch it once more, with all its files:", command=again)
+        return barred(title, says, instead="To launch it again with all its files, run:", command=again)
     left = time_left(facts, now)
     if left is not None and left < SHORTEST_RUN:
-        says = "The runtime or the budget that its job.toml gives it is used up."
+        says = "It has used up the run time or the budget in its job.toml."
         return barred(title, says, instead=f"Raise it in {facts.job}/metadata/job.toml, then try again.")
     if policy.mode is Mode.OBSERVE:
-        says = "This deployment only observes: it starts nothing, not even when it is asked to."
-        return barred(title, says, instead="Start it yourself:", command=again)
+        says = "This deployment only observes. It starts nothing, even on request."
+        return barred(title, says, instead="To start it yourself, run:", command=again)
     return None
 
 
@@ -142,35 +145,36 @@ def _open(offer_facts: OfferFacts, facts: JobFacts, newest: Attempt, now: dateti
     ]
     return AnswerVerdict(
         standing=OfferStanding.OPEN,
-        title=f"Start {facts.job} again?",
-        says=f"{facts.job} will be started again, as attempt {number}, as its stored create script says.",
+        title=f"Restart {facts.job}?",
+        says=f"{facts.job} restarts as attempt {number}, from its stored create script.",
         notes=tuple(_notes(facts, kept)),
         facts=_facts(facts, newest),
-        button="Start again",
-        instead="The same by hand:",
+        button="Restart",
+        instead="Or run:",
         command=f"spotwarden restart {facts.job}",
         steps=_steps(offer_facts, facts, newest, kept, now),
-        done=f"{facts.job} will be started again: attempt {number} is on record",
+        done=f"{facts.job} restarts: attempt {number} is on record",
     )
 
 
 def _notes(facts: JobFacts, kept: list[Instance]) -> list[str]:
     notes = []
     if facts.status_code is not None:
-        notes.append(f"It ended with status {facts.status_code}; that word is taken back first.")
+        notes.append(f"It ended with status {facts.status_code}. That status is removed first.")
     if len(kept) == 1:
-        notes.append(f"Its stopped VM {kept[0].name} is started again, with the disks that it has.")
+        notes.append(f"Its stopped VM {kept[0].name} is started again with its disks.")
     if len(kept) > 1:
         notes.append(
-            f"Its stopped VMs {names([recorded.name for recorded in kept])} are deleted first and made anew."
+            f"Its stopped VMs {names([recorded.name for recorded in kept])} are deleted first, then"
+            " created again."
         )
-    return [*notes, "It begins within a minute or so, and a notice tells when it runs."]
+    return [*notes, "It starts within a minute or two. A message tells you when it runs."]
 
 
 def _facts(facts: JobFacts, newest: Attempt) -> tuple[tuple[str, str], ...]:
     said = {
         "Job": facts.job,
-        "Stands": f"attempt {newest.number} {newest.state.value}",
+        "Status": f"attempt {newest.number} {newest.state.value}",
         "Why": newest.reason if newest.state in CLOSED else "",
         "Ended": f"with status {facts.status_code}" if facts.status_code is not None else "",
         "Last place": newest.tries[-1].place if newest.tries else "",

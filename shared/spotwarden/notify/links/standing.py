@@ -43,16 +43,16 @@ def of_case(offer_facts: OfferFacts) -> Case | AnswerVerdict:
     if case is None or ref is None:
         return barred(
             "This case is closed",
-            "There is no such open case any more: what the message was about is over.",
+            "What the message was about is over, so there is nothing to answer.",
             code=NOT_FOUND,
-            instead="What is open now:",
+            instead="To list open cases, run:",
             command="spotwarden cases list",
         )
     if case.opened != ref.opened:
         return barred(
             "This message is about an earlier case",
-            f"The case that it was about is closed. Another one was opened at {moment(case.opened)}:"
-            " answer the newest message, or this command shows it.",
+            f"That case is closed. A new one was opened at {moment(case.opened)}. Answer the newest"
+            " message, or run:",
             command=f"spotwarden cases show {case.rule} {case.key}",
         )
     return case
@@ -67,8 +67,8 @@ def _facts(case: Case, policy: Policy, now: datetime) -> Iterator[tuple[str, str
     yield "What", f"{name_of(case)} {title_of(case.rule)}"
     yield "Why", case.reason
     yield "Case", f"{case.rule} {case.key}"
-    yield "Stands", standing(case, now) + (f" by {case.kept_by}" if is_kept(case, now) else "")
-    yield "Otherwise", _otherwise(case, policy, now)
+    yield "Status", standing(case, now) + (f" by {case.kept_by}" if is_kept(case, now) else "")
+    yield "Next", _otherwise(case, policy, now)
     yield "Extended", f"by {case.extended:g} h so far" if case.extended else ""
     yield (
         "VMs",
@@ -92,7 +92,7 @@ def _otherwise(case: Case, policy: Policy, now: datetime) -> str:
     if not said or case.state is CaseState.ACTED:
         return ""
     if is_asked(case, now) and not is_approved(case, now):
-        return "nothing is done, for it waits for an approval"
+        return "no action until it is approved"
     held = ", but this deployment only observes" if policy.mode is Mode.OBSERVE else ""
     return f"it will {remedy_phrases(said[-1].remedy, case)[0]} at {moment(said[-1].due)} or later{held}"
 

@@ -32,23 +32,21 @@ def stop(offer_facts: OfferFacts, policy: Policy, now: datetime) -> AnswerVerdic
     running = [target for target in meant if target.id in status and status[target.id] not in GOING | KEPT]
     named = names([instance.name for instance in running])
     if not running:
-        says = (
-            f"{names([node.name for node in meant])} is stopped, or on its way there, or gone.{_back(case)}"
-        )
-        return settled(f"{name_of(case)} does not run", says, done=f"{name_of(case)} does not run any more")
+        says = f"{names([node.name for node in meant])} is already stopped, stopping or gone.{_back(case)}"
+        return settled(f"{name_of(case)} doesn't run", says, done=f"{name_of(case)} no longer runs")
     if offer_facts.scratch and not policy.governance.discard_local_ssd:
         return replace(_has_scratch(case, running), facts=facts(case, policy, now))
     return AnswerVerdict(
         standing=OfferStanding.OPEN,
         title=f"Stop {name_of(case)} now?",
-        says=f"{named} will be stopped at once. {_what_stays(offer_facts)}",
+        says=f"{named} stops at once. {_what_stays(offer_facts)}",
         notes=(_aftermath(case),) if case.subject.job else (),
         facts=facts(case, policy, now),
         button="Stop now",
-        instead="The same by hand:",
+        instead="Or run:",
         command=f"spotwarden stop {case.subject.job}" if case.subject.job else _by_hand(running[0]),
         steps=tuple(_step(offer_facts, case, vm, now) for vm in running),
-        done=f"{named} was told to stop; {_stayed(offer_facts)}",
+        done=f"{named} is stopping; {_stayed(offer_facts)}",
     )
 
 
@@ -59,21 +57,21 @@ def _meant(case: Case, notice: str) -> list[Target]:
 
 
 def _not_to_touch(case: Case, meant: Sequence[Target], policy: Policy) -> AnswerVerdict | None:
-    title = f"{name_of(case)} is not stopped"
+    title = f"{name_of(case)} was not stopped"
     if not case.subject.ours:
-        return barred(title, "This VM belongs to no job, and Spotwarden never touches such a VM.")
+        return barred(title, "This VM belongs to no job. Spotwarden never touches such a VM.")
     if not meant:
         return barred(
             title,
-            "The VMs that the message named are not those of the case any more.",
-            instead="How it stands now:",
+            "The case is no longer about the VMs in the message.",
+            instead="To see its status, run:",
             command=f"spotwarden cases show {case.rule} {case.key}",
         )
     if policy.mode is Mode.OBSERVE:
         return barred(
             title,
-            "This deployment only observes: it stops nothing, not even when it is asked to.",
-            instead="Stop it yourself:",
+            "This deployment only observes. It stops nothing, even on request.",
+            instead="To stop it yourself, run:",
             command=_by_hand(meant[0]),
         )
     return None
@@ -88,39 +86,40 @@ def _unseen(offer_facts: OfferFacts, case: Case, meant: Sequence[Target]) -> Ans
     if not hidden:
         return None
     says = (
-        f"Compute Engine does not show {', '.join(hidden)} now. Nothing was changed: try again in a minute."
+        f"Compute Engine doesn't list {', '.join(hidden)} right now. Nothing was changed. Try again"
+        " in a minute."
     )
-    return barred(f"{name_of(case)} cannot be seen", says, code=SILENT)
+    return barred(f"We couldn't check {name_of(case)}", says, code=SILENT)
 
 
 def _has_scratch(case: Case, running: Sequence[Target]) -> AnswerVerdict:
     return barred(
         f"{name_of(case)} has local SSDs",
-        "A stop discards their data, and the policy leaves that to you (governance.discard_local_ssd).",
-        instead="Stop it yourself, and lose what is on them:",
+        "A stop discards their data, and the policy doesn't allow that (governance.discard_local_ssd).",
+        instead="To stop it yourself and discard the data, run:",
         command=f"{_by_hand(running[0])} --discard-local-ssd=true",
     )
 
 
 def _what_stays(offer_facts: OfferFacts) -> str:
     if offer_facts.scratch:
-        return "The data on its local SSDs is discarded; its other disks stay, and it can be started again."
-    return "Its disks stay, and it can be started again."
+        return "The data on its local SSDs is discarded. Its other disks are kept, and you can restart it."
+    return "Its disks are kept, and you can restart it."
 
 
 def _stayed(offer_facts: OfferFacts) -> str:
-    return "the data on its local SSDs is discarded" if offer_facts.scratch else "its disks stay"
+    return "the data on its local SSDs is discarded" if offer_facts.scratch else "its disks are kept"
 
 
 def _aftermath(case: Case) -> str:
-    return f"Its job {case.subject.job} is then closed as stopped by its owner and does not start by itself."
+    return f"Its job {case.subject.job} is then closed and won't restart by itself."
 
 
 def _back(case: Case) -> str:
     """What a link about VMs cannot end: their job, where Compute Engine and nobody else stopped them."""
     job = case.subject.job
     end = f"`spotwarden stop {job}` ends the job."
-    return f" Nothing was changed: if Compute Engine took it, {job} comes back. {end}" if job else ""
+    return f" Nothing was changed. If Compute Engine preempted it, {job} restarts. {end}" if job else ""
 
 
 def _by_hand(target: Target) -> str:

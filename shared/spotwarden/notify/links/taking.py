@@ -167,7 +167,9 @@ def _tell_case(
     said = write_answer(context.cloud.store, context.settings.layout, context.executor, record, decide)
     if isinstance(said, Accepted):
         return _finish(answer_request, name, replace(used, outcome=verdict.done, note=said.note))
-    late = replace(verdict, standing=OfferStanding.BARRED, code=409, title="It was not taken", says=said.why)
+    late = replace(
+        verdict, standing=OfferStanding.BARRED, code=409, title="Your answer doesn't apply", says=said.why
+    )
     return AnswerShown(offer=offer, verdict=late)
 
 
@@ -181,5 +183,5 @@ def _finish(answer_request: AnswerRequest, name: str, used: UsedAnswer) -> Answe
 
 def broken(answer_request: AnswerRequest, error: BrokenError) -> AnswerFailed:
     """Say which object must be mended, to the person and in the log."""
-    log(answer_request.context.tick, "ERROR", f"an answer cannot be taken: {error}")
+    log(answer_request.context.tick, "ERROR", f"An answer can't be taken: {error}")
     return AnswerFailed(trouble=AnswerTrouble.BROKEN, detail=str(error))

@@ -42,7 +42,7 @@ def answer(request: "Request", environ: Mapping[str, str], connect: Connect) -> 
         context = open_context(FUNCTION, {}, environ, connect)
     except PolicyError as error:
         now = clock.now()
-        log(Tick(function=FUNCTION, sweep="", now=now), "ERROR", f"nothing can be answered: {error}")
+        log(Tick(function=FUNCTION, sweep="", now=now), "ERROR", f"No answer can be taken: {error}")
         return _sent(_without_policy(request, environ, error, now), "")
     return respond(request, context, environ)
 

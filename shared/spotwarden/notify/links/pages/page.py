@@ -32,7 +32,10 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AnswerPage(msgspec.Struct, frozen=True, kw_only=True):
-    """One card. With a `button` it has a form, which carries the token and what was chosen."""
+    """One card. With a `button` it has a form, which carries the token and what was chosen.
+
+    A `grave` button ends something. `back` is what the link is called that opens the same link anew.
+    """
 
     code: int
     tone: Tone
@@ -42,6 +45,8 @@ class AnswerPage(msgspec.Struct, frozen=True, kw_only=True):
     facts: tuple[tuple[str, str], ...] = ()
     questions: tuple[Question, ...] = ()
     button: str = ""
+    grave: bool = False
+    back: str = ""
     instead: str = ""
     command: str = ""
     foot: str = ""

@@ -18,78 +18,80 @@ from spotwarden.notify.links.reply import (
     Reply,
 )
 
-AT_ONCE = "Warnings reach you in any case, and so does whatever was stopped or deleted."
+AT_ONCE = "You always get warnings, and messages about what was stopped or deleted, at once."
 _PACES: Mapping[Pace, tuple[str, str]] = {
-    Pace.NOW: ("As it happens", "each piece of news by itself"),
-    Pace.HOURLY: ("Once an hour", "all of it in one message"),
-    Pace.DAILY: ("Once a day", "all of it in one message"),
+    Pace.NOW: ("As it happens", "one message for each event"),
+    Pace.HOURLY: ("Once an hour", "all events in one message"),
+    Pace.DAILY: ("Once a day", "all events in one message"),
 }
 _WEEKLY = (
-    (True, "yes", "Comes on Monday", "what ran, what it cost and saved, what was wasted"),
-    (False, "no", "Does not come", "the report page has the same figures"),
+    (True, "yes", "On Mondays", "what ran, its cost, savings and waste"),
+    (False, "no", "Never", "the report page has the same figures"),
 )
 ANSWERED: Mapping[Way, str] = {
     Way.KEEP: "Keep",
     Way.EXTEND: "Extend",
     Way.STOP: "Stop",
-    Way.RESTART: "Start again",
+    Way.RESTART: "Restart",
     Way.APPROVE: "Approve",
 }
+GRAVE = frozenset({Way.STOP, Way.APPROVE})
+"""Answers that end something: their buttons look it."""
 _UNFIT: Mapping[Unfit, tuple[int, str, str]] = {
     Unfit.BROKEN: (
         400,
         "This link is incomplete",
-        "Something of it is missing or was changed on the way, perhaps where a mail program broke the line.",
+        "A part of it is missing or changed. Your mail program may have broken the line.",
     ),
     Unfit.FOREIGN: (
         403,
-        "This link was not made here",
-        "It belongs to another deployment of Spotwarden, or is so old that its key is no longer in use.",
+        "This link is from another deployment",
+        "Another deployment of Spotwarden made it, or its signing key has been replaced.",
     ),
-    Unfit.EXPIRED: (410, "This link has expired", "It was good for a while only, and that is over."),
+    Unfit.EXPIRED: (410, "This link has expired", "Links in messages are valid for a limited time."),
 }
 _TROUBLE: Mapping[AnswerTrouble, tuple[int, str, str]] = {
     AnswerTrouble.SILENT: (
         503,
-        "Google Cloud does not answer",
-        "Nothing was changed. Try again in a minute: the link stays good.",
+        "Google Cloud doesn't respond",
+        "Nothing was changed. Try again in a minute. The link stays valid.",
     ),
     AnswerTrouble.UNSURE: (
         503,
-        "Google Cloud does not answer",
+        "Google Cloud doesn't respond",
         (
-            "Nobody knows yet whether your answer has arrived. Open the link again in a minute:"
-            " it tells, and pressing the button once more does nothing twice."
+            "We couldn't confirm that your answer was saved. Open the link again in a minute to see."
+            " Answering again is safe: it counts once."
         ),
     ),
     AnswerTrouble.BROKEN: (
         500,
-        "Something in the bucket is broken",
-        "Nothing was changed. An operator has to fix or remove this object:",
+        "An object in the bucket can't be read",
+        "Nothing was changed. Ask whoever runs Spotwarden to fix or remove this object.",
     ),
     AnswerTrouble.POLICY: (
         500,
-        "The policy of this deployment is broken",
+        "The policy file has an error",
         (
-            "Nothing was changed, and nothing is stopped or deleted either until it is mended: no function"
-            " acts by half of a policy. Somebody who runs Spotwarden has to mend the policy file and deploy"
-            " it again; after that the link works, for as long as it is good. Send them this page."
+            "Nothing was changed, and Spotwarden stops and deletes nothing until the file is fixed."
+            " Send this page to whoever runs Spotwarden. Once they fix and deploy the policy, the"
+            " link works again."
         ),
     ),
     AnswerTrouble.LARGE: (
         413,
-        "That is too much",
-        "What was sent is larger than any answer. Nothing was changed.",
+        "The request is too large",
+        "An answer is never this large. Nothing was changed.",
     ),
     AnswerTrouble.METHOD: (
         405,
-        "That is not how it works",
-        "This page can be opened, and its button pressed.",
+        "This request isn't supported",
+        "Open the link in a browser, then press its button.",
     ),
     AnswerTrouble.MISSING: (
         400,
-        "There is no link here",
-        "This page is opened by a link in a message of Spotwarden. Nothing was changed.",
+        "The link is missing",
+        "Open this page from a link in a Spotwarden message. Nothing was changed.",
     ),
 }
 
@@ -103,7 +105,10 @@ def _shown(shown: AnswerShown) -> AnswerPage:
     verdict, offer = shown.verdict, shown.offer
     tones = {OfferStanding.OPEN: Tone.ASKS, OfferStanding.SETTLED: Tone.GOOD, OfferStanding.BARRED: Tone.BAD}
     opened = verdict.standing is OfferStanding.OPEN
-    foot = f"You answer as {offer.to}. The link is yours alone, and good until {moment(offer.expires)}."
+    foot = (
+        f"You answer as {offer.to}. Only you have this link. It is valid until {moment(offer.expires)}."
+        " To cancel, close this page. Nothing changes until you press the button."
+    )
     return AnswerPage(
         code=verdict.code,
         tone=tones[verdict.standing],
@@ -112,23 +117,25 @@ def _shown(shown: AnswerShown) -> AnswerPage:
         notes=verdict.notes,
         facts=verdict.facts,
         button=verdict.button if opened else "",
+        grave=offer.way in GRAVE,
+        back="" if opened else "Check again",
         instead=verdict.instead,
         command=verdict.command,
         foot=foot
         if opened
-        else f"{verdict.changed or 'Nothing was changed.'} The message was to {offer.to}.",
+        else f"{verdict.changed or 'Nothing was changed.'} The message was for {offer.to}.",
     )
 
 
 def _given(given: AnswerGiven) -> AnswerPage:
     used = given.used
-    again = f"This was answered at {moment(used.at)} by {used.offer.to}, and nothing was done again."
+    again = f"{used.offer.to} answered this at {moment(used.at)}. Nothing was done again."
     about = {"Answer": ANSWERED[used.offer.way], "Job": used.offer.job, "By": used.offer.to}
     outcome = used.outcome if given.repeated else ""
     return AnswerPage(
         code=200,
         tone=Tone.GOOD,
-        title="Answered already" if given.repeated else "Done",
+        title="Already answered" if given.repeated else "Done",
         says=again if given.repeated else _sentence(used.outcome),
         notes=(_sentence(used.note),) if used.note else (),
         facts=tuple(
@@ -137,24 +144,28 @@ def _given(given: AnswerGiven) -> AnswerPage:
             if text
         ),
         foot="You can close this page.",
+        back="See the current status",
     )
 
 
 def _preferences(preferences: PreferencesShown) -> AnswerPage:
     if preferences.saved and preferences.pace is not None:
-        says = f"News now reaches you {_PACES[preferences.pace][0].lower()}. {AT_ONCE}"
+        says = f"You now get non-urgent messages {_PACES[preferences.pace][0].lower()}. {AT_ONCE}"
     elif preferences.pace is None:
-        says = f"{AT_ONCE} News is gathered for {span(preferences.digest)}, unless you choose here."
+        says = (
+            f"{AT_ONCE} Other messages are collected for {span(preferences.digest)}, unless you choose below."
+        )
     else:
         says = AT_ONCE
     return AnswerPage(
         code=200,
         tone=Tone.GOOD if preferences.saved else Tone.ASKS,
-        title="Saved" if preferences.saved else "How often do you want to hear?",
+        title="Saved" if preferences.saved else "How often do you want messages?",
         says=says,
         questions=_questions(preferences),
         button="Save",
-        foot=f"This is about messages to {preferences.preference_offer.to}. The link is yours alone.",
+        back="Show my settings" if preferences.saved else "",
+        foot=f"This is for messages to {preferences.preference_offer.to}. Only you have this link.",
     )
 
 
@@ -168,8 +179,13 @@ def _questions(preferences: PreferencesShown) -> tuple[Question, ...]:
         for wanted, value, label, detail in _WEEKLY
     )
     return (
-        Question(legend="News, such as that a job is back, comes", name="pace", choices=paces, needed=True),
-        Question(legend="The report of the week", name="weekly", choices=weekly),
+        Question(
+            legend="Non-urgent messages, such as that a job runs again",
+            name="pace",
+            choices=paces,
+            needed=True,
+        ),
+        Question(legend="The weekly report", name="weekly", choices=weekly),
     )
 
 
@@ -180,7 +196,7 @@ def _unfit(unfit: Unfit) -> AnswerPage:
         tone=Tone.BAD,
         title=title,
         says=f"{says} Nothing was changed.",
-        instead="Open the link of the newest message, or answer by command; this shows what is open:",
+        instead="Open the link in the newest message. Or list open cases and answer by command:",
         command="spotwarden cases list",
     )
 
@@ -194,6 +210,7 @@ def _failed(failed: AnswerFailed) -> AnswerPage:
         title=title,
         says=says,
         facts=((word, failed.detail),) if word and failed.detail else (),
+        back="Try again",
     )
 
 
