@@ -18,18 +18,30 @@ SETTINGS = {"SPOTWARDEN_PROJECT": PROJECT, "SPOTWARDEN_BUCKET": "no-bucket", "SP
 @pytest.mark.parametrize(
     ("error", "says"),
     [
-        (UnansweredError("timed out"), "Google Cloud does not answer: timed out"),
-        (DefaultCredentialsError("no credentials"), "Google Cloud refuses it: no credentials"),
+        (
+            UnansweredError("timed out"),
+            (
+                "Google Cloud doesn't respond: timed out\nCheck your network. If you use the local cloud,"
+                " check it with: spotwarden local status"
+            ),
+        ),
+        (
+            DefaultCredentialsError("no credentials"),
+            (
+                "Google Cloud refused the request: no credentials\n"
+                "To log in: gcloud auth application-default login"
+            ),
+        ),
         (RejectedError("forbidden", "no permission"), "forbidden: no permission"),
         (BrokenError("x.json: truncated"), "x.json: truncated"),
         (NotInLayoutError("x", "no job"), "'x': no job"),
         (
             OSError(errno.ENOSPC, "No space left on device", "a/b"),
-            "this machine does not allow it: No space left on device: a/b",
+            "this machine doesn't allow it: No space left on device: a/b",
         ),
         (
             PermissionError(errno.EACCES, "Permission denied"),
-            "this machine does not allow it: Permission denied",
+            "this machine doesn't allow it: Permission denied",
         ),
         (OSError(errno.ENOENT, "No such file or directory", "x"), ""),
         (KeyError("x"), ""),
@@ -47,8 +59,9 @@ def test_a_bucket_that_is_not_there_is_said_so(command):
     """With its name; the exit status is 1."""
     done = CliRunner().invoke(main, list(command), env=SETTINGS)
     assert done.exit_code == 1
-    assert done.output.startswith("Error: Google Cloud refuses it: 404")
+    assert done.output.startswith("Error: Google Cloud refused the request: 404")
     assert "no-bucket" in done.output
+    assert "spotwarden config set bucket" in done.output
 
 
 def test_a_prefix_that_cannot_be_one_is_said_so():

@@ -49,13 +49,15 @@ def names(lines: list[str]) -> list[str]:
 
 def test_no_job_is_said_to_be_none(run):
     """The bucket is named."""
-    assert run() == ["no jobs yet in gs://b; `spotwarden submit` launches one"]
+    first, second = run()
+    assert first == "no jobs yet in gs://b. To run your code on a spot VM:"
+    assert second.strip().startswith("spotwarden run --job my-job ")
     assert json.loads("".join(run("--json"))) == []
 
 
 def test_a_pattern_that_no_job_fits_does_not_say_that_there_is_none(four, run):
     """Other jobs are not even read, so nothing is said about them."""
-    assert run("nowhere-*") == ["no job in gs://b is called nowhere-*"]
+    assert run("nowhere-*") == ["no job in gs://b matches nowhere-*"]
 
 
 def test_every_job_has_a_row(four, run):
@@ -126,7 +128,7 @@ def test_what_has_run_since_a_moment(four, run):
 @pytest.mark.usefixtures("four")
 def test_nothing_that_was_asked_for_is_said_to_be_none(run):
     """With how many there are."""
-    assert run("--owner", "nobody") == ["none of the 4 jobs is such"]
+    assert run("--owner", "nobody") == ["none of the 4 jobs match these options"]
 
 
 def test_a_job_that_governance_found_stalled_says_so(four, run):

@@ -29,10 +29,10 @@ def here(tmp_path, monkeypatch):
         (["--job", "Job", *PLAIN[2:]], "--job: 'Job' is not an RFC 1035 label"),
         (["--job", "spotwarden", *PLAIN[2:]], "reserved"),
         (["--job", "j" * 62, *PLAIN[2:], "--nodes", "2"], "its nodes would be called"),
-        ([*PLAIN, "--region", "us-central1"], "say either --zone or --region"),
+        ([*PLAIN, "--region", "us-central1"], "use --zone or --region, not both"),
         ([*PLAIN, "--nodes", "0"], "--nodes"),
         ([*PLAIN, "--nodes", "1000"], "--nodes"),
-        ([*PLAIN, "--image", "a", "--image-family", "b"], "say either --image or --image-family"),
+        ([*PLAIN, "--image", "a", "--image-family", "b"], "use --image or --image-family, not both"),
         ([*PLAIN, "--image-project", "b"], "say --image or --image-family, too"),
         ([*PLAIN, "--container-flags", "b"], "say --container, too"),
         ([*PLAIN, "--code", "nowhere"], "nowhere"),
@@ -161,14 +161,16 @@ def test_a_policy_that_does_not_admit_it_is_heard_before_anything_is_sent(workst
 def test_a_job_that_has_ended_is_not_run_again_by_mistake(workstation, here):
     """--again is what it takes; the script of the first time stays as it was."""
     workstation.store.write(workstation.layout.build(StatusCode(job="job")), b"0\n", generation=0)
-    assert "--again launches it once more" in workstation.refused("run", *PLAIN, *COMMAND)
+    assert "To launch it again and keep its output, add --again" in workstation.refused(
+        "run", *PLAIN, *COMMAND
+    )
     assert not (here / ".spotwarden").exists()
 
 
 @pytest.mark.parametrize(
     ("status", "says"),
     [
-        (None, "there is no job 'other'"),
+        (None, "unknown job 'other'. To list jobs: spotwarden jobs"),
         (b"3\n", "other ended with status 3; --input gs://{bucket}/other/output/ takes what there is"),
     ],
     ids=["none", "failed"],
@@ -185,7 +187,7 @@ def test_another_job_that_still_runs_is_waited_for_where_that_is_said(workstatio
     """Without --wait it is refused."""
     record = workstation.layout.build(AttemptRecord(job="other", attempt=1))
     workstation.store.write(record, RUNNING, generation=0)
-    assert "other has not ended; --wait waits for it" in workstation.refused(
+    assert "other hasn't ended. To wait for it, add --wait" in workstation.refused(
         "run", *PLAIN, "--input-job", "other", *COMMAND
     )
     ended = workstation.layout.build(StatusCode(job="other"))

@@ -151,6 +151,6 @@ def test_a_command_that_reaches_nobody_says_so_in_a_line(monkeypatch, url):
     monkeypatch.setenv("SPOTWARDEN_LOCAL_URL", url)
     said = CliRunner().invoke(main, ["tick"])
     assert said.exit_code == 1
-    assert said.output.startswith(f"Error: no local cloud answers at {url}: ")
+    assert said.output.startswith(f"Error: no local cloud responds at {url}: ")
     assert said.output.count("\n") == 1
     assert "<" not in said.output

@@ -7,6 +7,7 @@ import pytest
 from spotwarden.cli.launching.beside import LEAVES_SECONDS
 from spotwarden.layout import CreateScript
 from tests.fakes.fate import ZONES
+from tests.fakes.trouble import rejected
 from tests.fakes.world import SCRIPT, load
 from tests.recovery.typed_commands import RUN, RUN_WORDS, STEP_SECONDS, Typed
 
@@ -117,7 +118,7 @@ def test_nor_while_a_zone_does_not_answer(ada):
     ada.cloud.compute.hide(ZONES[0])
     said = again(ada)
     assert said.exit_code == 1
-    assert "Compute Engine does not show everything now" in said.output
+    assert "Compute Engine's list is incomplete" in said.output
     ada.cloud.compute.show(ZONES[0])
     assert again(ada).exit_code == 0
 
@@ -148,3 +149,26 @@ def test_a_vm_that_its_developer_launched_a_moment_ago_is_seen(nobody):
     assert said.exit_code == 1
     assert "test-vm of test-vm still runs" in said.output
     assert len(nobody.alive()) == 1
+
+
+@pytest.mark.parametrize(
+    ("zones", "says"),
+    [((), "unknown machine type 'g2-standard-4'"), (("us-central1-c",), "Zones that do: us-central1-c")],
+)
+def test_a_mistyped_machine_or_zone_is_found_before_anything_is_sent(ada, zones, says):
+    """What is offered nowhere, or only elsewhere, is refused with what to type; the job stays as it was."""
+    gone(ada)
+    before = [(entry.name, entry.generation) for entry in ada.cloud.store.entries("")]
+    ada.cloud.compute.offer("g2-standard-4", zones)
+    said = again(ada)
+    assert said.exit_code == 2
+    assert says in said.output
+    assert "Nothing was sent" in said.output
+    assert [(entry.name, entry.generation) for entry in ada.cloud.store.entries("")] == before
+
+
+def test_where_the_offers_cannot_be_read_the_launch_itself_tells(ada):
+    """A role may lack the list of machine types."""
+    gone(ada)
+    ada.cloud.compute.trouble.order("offers", rejected("forbidden"))
+    assert again(ada).exit_code == 0

@@ -37,7 +37,7 @@ def answering(
     """
     url = running.url(os.environ)
     if url is None:
-        raise click.ClickException("no local cloud runs here; start one with `spotwarden local serve`")
+        raise click.ClickException("no local cloud is running. Start one: spotwarden local serve --functions")
     data = None if body is None else json.dumps(body).encode()
     # It is on this machine: no proxy is in between, whatever the environment says.
     opener = build_opener(ProxyHandler({}))
@@ -51,7 +51,9 @@ def answering(
         raise  # whoever read what a command prints has heard enough
     except (OSError, HTTPException, ValueError) as error:
         why = error.reason if isinstance(error, URLError) else error
-        raise click.ClickException(f"no local cloud answers at {url}: {why}") from error
+        raise click.ClickException(
+            f"no local cloud responds at {url}: {why}. Start one: spotwarden local serve --functions"
+        ) from error
 
 
 def _message(error: HTTPError) -> str:

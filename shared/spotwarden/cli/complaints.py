@@ -1,6 +1,8 @@
 """What a person is told of what went wrong outside of us."""
 
 import errno
+import re
+from http import HTTPStatus
 
 from spotwarden.layout import NotInLayoutError
 from spotwarden.ports import BrokenError, RejectedError, UnansweredError
@@ -9,16 +11,37 @@ _THIS_MACHINE = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EP
 """A disk that is full, or may not be written: nothing that a traceback helps with."""
 
 
+_NO_ANSWER = "Check your network. If you use the local cloud, check it with: spotwarden local status"
+_ON_BUCKET = re.compile(r"/b/|bucket", re.IGNORECASE)
+
+
+def _next(error: Exception) -> str:
+    """What to type next, on a line of its own; "" where Google's own words say it."""
+    code = getattr(error, "code", None)
+    if code is None:
+        return "\nTo log in: gcloud auth application-default login"
+    if code == HTTPStatus.NOT_FOUND and _ON_BUCKET.search(str(error)):
+        return (
+            "\nCheck the bucket's name with: spotwarden config list"
+            "\nTo change it: spotwarden config set bucket my-bucket"
+        )
+    if code == HTTPStatus.UNAUTHORIZED:
+        return "\nTo log in again: gcloud auth application-default login"
+    if code == HTTPStatus.FORBIDDEN:
+        return "\nAsk whoever runs the project for the role. docs/deploy/permissions.md lists who needs which"
+    return ""
+
+
 def complaint(error: Exception) -> str:
     """One sentence; "" for a fault of ours, whose traceback is what helps."""
     # Google's libraries take a while to import; whoever sees this has them already.
     from spotwarden.gcp.errors import REFUSALS  # noqa: PLC0415 — see above
 
     if isinstance(error, UnansweredError):
-        return f"Google Cloud does not answer: {error}"
+        return f"Google Cloud doesn't respond: {error}\n{_NO_ANSWER}"
     if isinstance(error, REFUSALS):
-        return f"Google Cloud refuses it: {error}"
+        return f"Google Cloud refused the request: {error}{_next(error)}"
     if isinstance(error, OSError) and error.errno in _THIS_MACHINE:
         where = f": {error.filename}" if error.filename else ""
-        return f"this machine does not allow it: {error.strerror}{where}"
+        return f"this machine doesn't allow it: {error.strerror}{where}"
     return str(error) if isinstance(error, BrokenError | NotInLayoutError | RejectedError) else ""

@@ -57,8 +57,8 @@ def open_context() -> Context:
         settings = Settings.read(os.environ)
     except SettingsError as error:
         hint = (
-            "say it once, such as: spotwarden config set bucket my-bucket\n"
-            'on the local cloud, run: eval "$(spotwarden local env)"'
+            "Set it once, for example: spotwarden config set bucket my-bucket\n"
+            'On the local cloud, run: eval "$(spotwarden local env)"'
         )
         raise click.ClickException(f"{error}\n{hint}") from error
     policy = Policy(version="command", mode=Mode.ENFORCE)

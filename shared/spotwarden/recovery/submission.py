@@ -21,11 +21,11 @@ def problem(facts: JobFacts, *, again: bool) -> str:
         return ""
     newest = facts.ledger[-1].attempt if facts.ledger else None
     if facts.status_code is None and newest and newest.state is AttemptState.RUNNING:
-        return f"{facts.job} is running, attempt {newest.number}; choose another name with --job"
+        return f"{facts.job} is already running as attempt {newest.number}. Choose another name with --job"
     if again or in_flight(facts):
         return ""
     how = f"ended with status {facts.status_code}" if facts.status_code is not None else "is closed"
-    return f"{facts.job} {how}; --again launches it once more, on top of what it has stored"
+    return f"{facts.job} {how}. To launch it again and keep its output, add --again"
 
 
 def beside(facts: JobFacts) -> str:
@@ -37,14 +37,14 @@ def beside(facts: JobFacts) -> str:
     if running:
         return (
             f"{', '.join(running)} of {job} still runs, and a new attempt would run beside it."
-            f" Nothing was stored or launched; stop it first: `spotwarden stop {job}`"
+            f" Nothing was stored or launched. Stop it first: `spotwarden stop {job}`"
         )
     if going := [fact.name for fact in facts.instances if fact.status in GOING]:
-        return f"{', '.join(going)} of {job} is still being stopped; try again in a minute"
+        return f"{', '.join(going)} of {job} is still being stopped. Try again in a minute"
     if facts.unsure:
         return (
-            f"Compute Engine does not show everything now ({facts.unsure}), and a VM of {job} may run there;"
-            " try again in a minute"
+            f"Compute Engine's list is incomplete ({facts.unsure}), and a VM of {job} may run there."
+            " Try again in a minute"
         )
     return ""
 

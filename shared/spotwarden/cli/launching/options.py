@@ -85,7 +85,7 @@ def asked_of(said: Mapping[str, Any], context: Context) -> LaunchRequest:
     machine = machine_for(said["machine"], said["gpu"])
     _check_place(said, machine, context)
     if said["image"] and said["image_family"]:
-        raise click.UsageError("say either --image or --image-family")
+        raise click.UsageError("use --image or --image-family, not both")
     if said["image_project"] and not (said["image"] or said["image_family"]):
         raise click.UsageError("--image-project says whose image it is; say --image or --image-family, too")
     if any(part.startswith("--metadata-from-file") for part in said["flags"]):
@@ -111,11 +111,11 @@ def asked_of(said: Mapping[str, Any], context: Context) -> LaunchRequest:
 def _check_place(said: Mapping[str, Any], machine: MachineType, context: Context) -> None:
     """A zone or a region, not both, not neither: where there are such machines is told."""
     if said["zone"] and said["region"]:
-        raise click.UsageError("say either --zone or --region")
+        raise click.UsageError("use --zone or --region, not both")
     if said["zone"] or said["region"]:
         return
     kinds = [machine.gpu] if machine.attached else []
     zones = sorted(context.cloud.compute.offers(machine.name, kinds))
     if not zones:
-        raise click.UsageError(f"no zone offers {machine.name}")
-    raise click.UsageError(f"say --zone or --region; {machine.name} is offered in {', '.join(zones)}")
+        raise click.UsageError(f"unknown machine type {machine.name!r}: no zone offers it")
+    raise click.UsageError(f"--zone or --region is missing. {machine.name} is offered in {', '.join(zones)}")

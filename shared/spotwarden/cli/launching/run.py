@@ -17,6 +17,7 @@ from spotwarden.cli.launching.asked import LaunchRequest
 from spotwarden.cli.launching.beside import refuse_beside
 from spotwarden.cli.launching.folder import KEPT, KIT, digest, read_kit, write
 from spotwarden.cli.launching.limits_file import job_file
+from spotwarden.cli.launching.offered import check_offered
 from spotwarden.cli.launching.options import asked_of, with_options
 from spotwarden.cli.launching.package import has_requirements
 from spotwarden.cli.launching.reading import read_script
@@ -37,7 +38,7 @@ LOOK_EVERY_SECONDS = 10
 @click.command(context_settings={"ignore_unknown_options": False, "allow_interspersed_args": False})
 @with_options
 def run(**said: Any) -> None:  # noqa: ANN401 — as many types as there are options
-    """Run COMMAND with the code of this folder on a spot VM, and follow it.
+    """Run COMMAND with this folder's code on a spot VM.
 
     Put -- before COMMAND. Several words reach the program as they are; one word is a line for the shell.
     The program finds a folder for what it puts out in $SPOTWARDEN_OUTPUT, as an earlier attempt left it, and
@@ -69,7 +70,7 @@ def run(**said: Any) -> None:  # noqa: ANN401 — as many types as there are opt
     if not said["script_only"]:
         _check(context, asked, again=said["again"], wait=said["wait"])
     write(folder, texts, overwrite=said["overwrite"])
-    click.echo(f"the create script: {folder / SCRIPT}", err=True)
+    click.echo(f"create script: {folder / SCRIPT}", err=True)
     if said["script_only"]:
         return
     record = _record(asked, setup, digest({name: kit[name] for name in KIT}))
@@ -104,10 +105,10 @@ def _check_input_jobs(context: Context, jobs: tuple[str, ...], *, wait: bool) ->
     for job in jobs:
         facts, waits = look(context, job), False
         if not facts.ledger and facts.status_code is None:
-            raise click.ClickException(f"--input-job: there is no job {job!r}; `spotwarden jobs` lists them")
+            raise click.ClickException(f"--input-job: unknown job {job!r}. To list jobs: spotwarden jobs")
         while facts.status_code is None:
             if not wait:
-                raise click.ClickException(f"--input-job: {job} has not ended; --wait waits for it")
+                raise click.ClickException(f"--input-job: {job} hasn't ended. To wait for it, add --wait")
             if not waits:
                 click.echo(f"waiting for {job} to end", err=True)
             waits = True
@@ -154,6 +155,7 @@ def _launch(
     if problem := submission.problem(first, again=again) or submission.another_script(first, package.launch):
         raise click.ClickException(problem)
     refuse_beside(context, first)
+    check_offered(context.cloud.compute, package.launch)
     storing(asked.job)
     with staging(context, first) as stage:
         more = _send_own(context, asked, stage, record)

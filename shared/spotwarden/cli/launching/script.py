@@ -24,7 +24,7 @@ REFUSED = 2
 
 @click.group()
 def script() -> None:
-    """Read a create script as data: nothing in it is run.
+    """Check what a create script would launch.
 
     \b
     Examples:
@@ -87,7 +87,7 @@ def check(
     region: str | None,
     files: Path | None,
 ) -> None:
-    """Explain what FILE would launch, and warn of what bites people.
+    """Explain what FILE would launch, with warnings.
 
     Exit status 2 if recovery could not run it again.
     """
@@ -108,7 +108,7 @@ def check(
     help="Where to write it [default: print].",
 )
 def resolve(file: Path, arguments: tuple[str, ...], output: Path | None) -> None:
-    """Run FILE on this machine with a gcloud that only writes down its creates; give a plain script of them.
+    """Run FILE with a recording gcloud; print a plain script.
 
     Nothing is created. Everything else in FILE does run: only resolve a script that you would run yourself.
     """

@@ -24,7 +24,7 @@ from spotwarden.recovery.chain import as_told
 )
 @click.argument("command", nargs=-1, type=click.UNPROCESSED)
 def shell(job: str, node: str, command: tuple[str, ...], *, iap: bool) -> None:
-    """Run COMMAND on the job's VM and exit with its status; without a COMMAND, open a shell there.
+    """Run COMMAND on a job's VM, or open a shell there.
 
     Several words reach the program as they are; one word is a line for the shell. It goes by `gcloud compute
     ssh`, so gcloud must be here; on the local cloud it runs among the VM's processes, and has no input.

@@ -178,7 +178,7 @@ def _carry_on(starting: Starting, known: JobFacts, number: int) -> JobFacts:
             told = waiting.reason
         time.sleep(pause)
         pause = min(2 * pause, LOOK_EVERY_SECONDS)
-    raise click.ClickException(f"{job} is still being created; `spotwarden show {job}` tells more")
+    raise click.ClickException(f"{job} is still being created. To see its status: spotwarden show {job}")
 
 
 @contextmanager
@@ -214,15 +214,31 @@ def has_run(attempt: Attempt) -> bool:
 def _stop_if_over(attempt: Attempt) -> None:
     error = attempt.tries[-1].error if attempt.tries else ""
     if attempt.state is AttemptState.GAVE_UP:
-        raise click.ClickException(f"Compute Engine refuses it: {error or attempt.reason}")
+        why, step = error or attempt.reason, _after_refusal(error, attempt.job)
+        raise click.ClickException(f"Compute Engine refused the launch: {why}{step}")
     if attempt.state in {AttemptState.STOPPED, AttemptState.ENDED}:
         raise click.ClickException(
             f"attempt {attempt.number} of {attempt.job} {attempt.state.value} meanwhile: {attempt.reason}"
         )
     if attempt.state is AttemptState.BACKING_OFF:
-        hint = f"it is tried again every minute; `spotwarden show {attempt.job}` tells how it stands"
-        why = error or "each of its zones has refused this machine type a moment ago"
-        raise click.ClickException(f"Compute Engine has no room for it now: {why}; {hint}")
+        why = error or "each of its zones refused this machine type a moment ago"
+        raise click.ClickException(
+            f"Compute Engine has no capacity for it right now: {why}. Spotwarden tries again every minute.\n"
+            f"To see its status: spotwarden show {attempt.job}"
+        )
+
+
+def _after_refusal(error: str, job: str) -> str:
+    """What to do next about a refusal of Compute Engine, on a line of its own."""
+    if "quota" in error.lower():
+        return (
+            "\nTo see your quotas: gcloud compute project-info describe. Request more, or use a"
+            " smaller machine"
+            f" or another region. Then run: spotwarden restart {job}"
+        )
+    if error.startswith("forbidden"):
+        return f"\nAsk whoever runs the project for the role. Then run: spotwarden restart {job}"
+    return f"\nFix the cause, then launch it again with --again, or run: spotwarden restart {job}"
 
 
 def told(attempt: Attempt) -> str:

@@ -7,6 +7,7 @@ import click
 from spotwarden.cli.context import default_owner, open_context
 from spotwarden.cli.interrupted import so_far
 from spotwarden.cli.launching.beside import refuse_beside
+from spotwarden.cli.launching.offered import check_offered
 from spotwarden.cli.launching.reading import read_script
 from spotwarden.cli.launching.staging import staging
 from spotwarden.cli.launching.starting import start, told
@@ -30,7 +31,7 @@ from spotwarden.recovery import submission
     "--resolve", is_flag=True, help="Run a script that cannot be read as data here, creating nothing."
 )
 def submit(script: Path, job: str, code: Path | None, owner: str, *, again: bool, resolve: bool) -> None:
-    """Store SCRIPT with its files and code, and launch the job it creates.
+    """Launch the job that a create script creates.
 
     SCRIPT is a create script with one `gcloud compute instances create` or `bulk create`. It is read as
     data: nothing in it is run here, unless it cannot be read and you say --resolve.
@@ -48,6 +49,7 @@ def submit(script: Path, job: str, code: Path | None, owner: str, *, again: bool
     if problem:
         raise click.ClickException(problem)
     refuse_beside(context, facts)
+    check_offered(context.cloud.compute, package.launch)
     storing(facts.job)
     layout = context.settings.layout
     with staging(context, facts) as stage:

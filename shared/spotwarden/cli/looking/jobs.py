@@ -57,7 +57,7 @@ def jobs(
     watch: bool,
     every: timedelta,
 ) -> None:
-    """Print the experiment table: every job of the bucket, or those whose names fit a pattern.
+    """List the jobs in the bucket, or those that match NAME.
 
     With --watch a terminal shows the table as it is now; anywhere else each row is printed once, and again
     when it has changed, after the moment. Jobs that cannot be read are named at the end, with exit status 1.
@@ -132,10 +132,13 @@ def _print(
 
 def _nothing(context: Context, table: JobTable, patterns: Sequence[str]) -> str:
     if table.rows:
-        return f"none of the {len(table.rows)} jobs is such"
+        return f"none of the {len(table.rows)} jobs match these options"
     if patterns:
-        return f"no job in gs://{context.settings.bucket} is called {' or '.join(patterns)}"
-    return f"no jobs yet in gs://{context.settings.bucket}; `spotwarden submit` launches one"
+        return f"no job in gs://{context.settings.bucket} matches {' or '.join(patterns)}"
+    return (
+        f"no jobs yet in gs://{context.settings.bucket}. To run your code on a spot VM:\n"
+        "  spotwarden run --job my-job --gpu l4:1 --zone us-central1-a -- python train.py"
+    )
 
 
 def _cells(context: Context, row: JobSummary) -> tuple[str, ...]:
