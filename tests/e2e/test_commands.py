@@ -111,7 +111,7 @@ def test_a_running_job_is_not_submitted_twice(shell, script):
     shell.ok("submit", script("job-b"))
     refused = shell.run("submit", script("job-b"))
     assert refused.returncode == 1
-    assert "job-b is running, attempt 1" in refused.stderr
+    assert "job-b is already running as attempt 1" in refused.stderr
     assert shell.ok("local", "status").count("job-b") == 1
 
 
@@ -155,8 +155,8 @@ def test_a_stockout_everywhere_is_told_and_waited_out(shell, script):
     for zone in zones:
         shell.ok("local", "stockout", zone, "--off")
     assert refused.returncode == 1
-    assert "no room for it now" in refused.stderr
-    assert "tried again every minute" in refused.stderr
+    assert "no capacity for it right now" in refused.stderr
+    assert "tries again every minute" in refused.stderr
     assert "backing off" in shell.ok("show", "job-f")
 
 

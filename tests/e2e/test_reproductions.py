@@ -260,7 +260,7 @@ def test_two_submits_at_once_make_one_vm(scene: Scene, tmp_path: Path):
         if process.returncode == 0:
             assert vm["id"] in words
         else:
-            assert "spotwarden show twice" in words or "twice is running, attempt 1" in words
+            assert "spotwarden show twice" in words or "twice is already running as attempt 1" in words
 
 
 @pytest.mark.parametrize("name", ["pair-a", "pair-b", "pair-c"])

@@ -169,7 +169,7 @@ def test_output_of_a_job_is_input_of_the_next(laptop):
     assert done.exit_code == 0, done.output
     assert said_by(done.output)["input"] == ["before/model/m.bin"]
     lost = laptop.run("run", "--job", "lost", "--machine", "e2-small", "--", "true")
-    assert "say --zone or --region; e2-small is offered in" in lost.output
+    assert "--zone or --region is missing. e2-small is offered in" in lost.output
     assert "us-central1-a" in lost.output
     # Where its VM is still there, the command becomes another program: never in this process.
     for _ in looks(30, every=0.2):

@@ -54,7 +54,7 @@ class Plot:
         instances = await self._stage.watch.instances()
         if instances:
             raise StoryError(f"{len(instances)} instances are left over")
-        self._stage.say("all jobs have ended; nothing runs any more, nothing costs any more")
+        self._stage.say("all jobs have ended, and nothing runs or costs money any more")
         # Each takes a second to start, so all start at once.
         outputs = await asyncio.gather(*(self._stage.run(*words) for words in LOOKS))
         for words, output in zip(LOOKS, outputs, strict=True):
@@ -63,9 +63,7 @@ class Plot:
     async def _read_the_mail(self) -> None:
         """Let the hour pass after which its owner is told of what she need not hear at once."""
         stage = self._stage
-        stage.say(
-            "nobody had to do anything, so nobody was disturbed; an hour later its news go as one mail:"
-        )
+        stage.say("nobody had to act, so nobody was interrupted. An hour later, one mail tells the news:")
         await stage.watch.turn("travel", {"seconds": AN_HOUR})
         stage.say("$ spotwarden local travel 61m")
         mail = await until(

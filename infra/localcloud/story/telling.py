@@ -83,13 +83,13 @@ async def tell_story(
     async with LocalCloud(options) as cloud, noted(cloud, state):
         await cloud.deploy(deployment)
         names = ", ".join(function.name for function in deployment.manifest.functions)
-        say(f"a Google Cloud of this machine's own is up; functions: {names}")
+        say(f"local cloud is up; functions: {names}")
         code = await _tell(story.plot(cloud, deployment, tell), ended, say) or tell_refusals(cloud, say)
         _where_to_look(cloud, state, say)
         if not stay:
-            say("all of it ends now; at a terminal it stays up, and --state DIR keeps bucket and logs")
+            say("the local cloud stops now. To keep its bucket and logs, use --state DIR")
         elif not ended.is_set():
-            say("the local cloud stays up; Ctrl-C ends it")
+            say("the local cloud stays up. Press Ctrl-C to stop it")
             await ended.wait()
     return code
 
@@ -106,7 +106,7 @@ async def _tell(teller: Teller, ended: asyncio.Event, say: Say) -> int:
     try:
         telling.result()
     except StoryError as error:
-        say(f"the story did not come true: {error}")
+        say(f"the demo failed: {error}")
         return 1
     return 0
 
@@ -115,7 +115,7 @@ def tell_refusals(cloud: LocalCloud, say: Say) -> int:
     """Say what the functions lacked a permission for; gives the exit status."""
     for account in cloud.doors.accounts.values():
         for permission in sorted(account.refused):
-            say(f"{account.name} was refused {permission}; see its row of infra/functions.yaml")
+            say(f"{account.name} was denied {permission}. See its row in infra/functions.yaml")
     return int(any(account.refused for account in cloud.doors.accounts.values()))
 
 

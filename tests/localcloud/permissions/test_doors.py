@@ -218,7 +218,7 @@ def test_a_story_in_which_a_function_is_refused_anything_has_not_come_true():
         assert (tell_refusals(stage.local, lines.append), lines) == (0, [])
         httpx.get(f"{stage.account.entrance}{COMPUTE}/aggregated/disks", trust_env=False)
         assert tell_refusals(stage.local, lines.append) == 1
-    assert lines == ["cap_runtime was refused compute.disks.list; see its row of infra/functions.yaml"]
+    assert lines == ["cap_runtime was denied compute.disks.list. See its row in infra/functions.yaml"]
 
 
 def test_what_was_used_refused_and_left_is_shown():
