@@ -199,13 +199,13 @@ def test_restarting_claims_the_next_attempt_and_takes_the_end_back(shop):
     shop.record(state=AttemptState.ENDED, instances={"my-job": "1"})
     shop.put(StatusCode(job="my-job"), b"1")
     said = shop.ok("restart", "my-job")
-    assert "It ended with status 1; that word is taken back first." in said
-    assert "my-job will be started again: attempt 2 is on record" in said
+    assert "It ended with status 1. That status is removed first." in said
+    assert "my-job restarts: attempt 2 is on record" in said
     second = shop.attempt(2)
     assert (second.state, second.reason) == (AttemptState.CLAIMED, "ada@example.com asked for it")
     assert shop.read(StatusCode(job="my-job")) is None
     assert shop.read(OpenJob(job="my-job")) is not None
-    assert "on its way already" not in said
+    assert "has already been requested" not in said
     assert "as attempt 2" in shop.ok("restart", "my-job")
     assert shop.attempt(3) is None
 

@@ -43,6 +43,21 @@ def test_every_command_explains_itself(path):
     assert first.endswith((".", ":", "?")) or len((OURS[path].help or "").splitlines()) > 1, first
 
 
+WIDEST = 60
+
+
+@pytest.mark.parametrize("path", ALL, ids=named(ALL))
+def test_the_first_line_of_a_help_fits_beside_the_commands_name(path):
+    """A list of commands is read at a glance, on a narrow terminal too."""
+    first = (ALL[path].help or "").strip().partition("\n\n")[0]
+    assert len(" ".join(first.split())) <= WIDEST, first
+
+
+def test_the_list_of_commands_fits_a_narrow_terminal():
+    """What stands there beside each name."""
+    assert {name: len(told) for name, (_, told) in COMMANDS.items() if len(told) > WIDEST} == {}
+
+
 @pytest.mark.parametrize("path", [one for one in OURS if len(one) == 1], ids=lambda path: path[0])
 def test_every_command_of_the_first_row_shows_examples(path):
     """Lines that can be typed: each word of theirs is a command, each option one that it has."""

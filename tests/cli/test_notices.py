@@ -121,7 +121,7 @@ def test_a_notice_is_shown_in_full(workstation, put):
     shown = workstation.ok("notices", "show", "n-1")
     assert shown == workstation.ok("notices", "show", notice_key("n-1")[:6])
     assert shown.startswith("n-1: nap has idle GPUs\n")
-    assert "  busiest GPU 1.3 %\n" in shown
+    assert "  busiest GPU 1.3%\n" in shown
     assert "ada@example.com: could not be delivered" in shown
     assert "bob@example.com: waits" in shown
     assert "bob" not in workstation.ok("notices", "show", "n-1", "--to", "ada@example.com")

@@ -29,7 +29,7 @@ class Duration(click.ParamType[float]):
 @click.command()
 @click.argument("node")
 def preempt(node: str) -> None:
-    """Take a spot VM away, as Compute Engine would."""
+    """Preempt a spot VM, as Compute Engine would."""
     call("POST", "/local/preempt", {"node": node})
     click.echo(f"{node} is being preempted")
 
@@ -40,7 +40,7 @@ def preempt(node: str) -> None:
 @click.option("--for", "seconds", type=Duration(), default="10m", show_default=True, help="For how long.")
 @click.option("--off", is_flag=True, help="End the stockout now.")
 def stockout(zone: str, machine: str | None, seconds: float, *, off: bool) -> None:
-    """Let a zone have nothing left, for one machine type or for all."""
+    """Make a zone run out of one or all machine types."""
     body = {"zone": zone, **({"machine": machine} if machine else {})}
     if off:
         call("DELETE", "/local/stockout", body)
@@ -64,7 +64,10 @@ def stockout(zone: str, machine: str | None, seconds: float, *, off: bool) -> No
 @click.option("--off", is_flag=True, help="End all faults.")
 @click.option("--list", "show", is_flag=True, help="Show the faults in force.")
 def fault(*, off: bool, show: bool, **rule: Any) -> None:
-    """Make calls fail: `spotwarden local fault storage --status 503 --count 3`."""
+    """Make calls fail or slow.
+
+    Example: spotwarden local fault storage --status 503 --count 3
+    """
     if off:
         call("DELETE", "/local/faults")
         click.echo("no faults any more")
@@ -85,7 +88,7 @@ def _fault_rule(**options: Any) -> dict[str, Any]:
 @click.command()
 @click.argument("job", required=False, default="")
 def tick(job: str) -> None:
-    """Fire the Scheduler's jobs now, all or the one of this name, and wait for what they do."""
+    """Run scheduled jobs now and wait for them."""
     call("POST", "/local/tick", {"job": job} if job else {})
     click.echo("ticked" + _left())
 
@@ -93,7 +96,9 @@ def tick(job: str) -> None:
 @click.command()
 @click.argument("duration", type=Duration())
 def travel(duration: float) -> None:
-    """Let time pass: clocks and metrics go on, a tick that came due is fired once; VMs keep their clocks.
+    """Skip time: run what comes due, and wait for it.
+
+    Clocks and metrics move on, and each schedule that came due runs once. VMs keep their clocks.
 
     It waits until the functions are done with what came due.
     """
@@ -112,7 +117,10 @@ def _left() -> str:
 @click.argument("node")
 @click.option("--on/--off", "runs", default=True, help="Whether it has one.")
 def agent(node: str, *, runs: bool) -> None:
-    """Give VMs of this name an Ops Agent, or none: of one without, GPUs and log are never heard of."""
+    """Add an Ops Agent to VMs of this name, or remove it.
+
+    Without one, a VM reports no GPU metrics and no log.
+    """
     call("POST", "/local/agent", {"node": node, "runs": runs})
     click.echo(f"{node} has {'an' if runs else 'no'} Ops Agent")
 
@@ -123,7 +131,7 @@ def agent(node: str, *, runs: bool) -> None:
 @click.option("--mute", type=int, default=0, help="Take so many mails, and hang up without having said so.")
 @click.option("--off", is_flag=True, help="Be well again.")
 def mail(*, down: bool, refuses: tuple[str, ...], mute: int, off: bool) -> None:
-    """Let the mail server of the mailbox be in trouble; what was said before no longer holds."""
+    """Make the mail server fail; replaces earlier settings."""
     if down or refuses or mute or off:
         call("POST", "/local/mail", {"down": down, "refuses": refuses, "mute": mute})
     now = call("GET", "/local/mail")
@@ -137,7 +145,7 @@ def mail(*, down: bool, refuses: tuple[str, ...], mute: int, off: bool) -> None:
 
 @click.command()
 def status() -> None:
-    """Show where the running local cloud, its mailbox and its report are, its instances and topics."""
+    """Show the local cloud's addresses, instances and topics."""
     settings: Mapping[str, str] = call("GET", "/local/env")
     click.echo(f"the local cloud: {settings[VARIABLE]}")
     click.echo(f"the mailbox: {settings[VARIABLE]}/local/mailbox")
@@ -155,7 +163,7 @@ def status() -> None:
 
 @click.command()
 def env() -> None:
-    """Print the exports that point every client and gcloud at the running local cloud."""
+    """Print exports that point clients at the local cloud."""
     settings: Mapping[str, str] = call("GET", "/local/env")
     for name, value in settings.items():
         click.echo(f"export {name}={shlex.quote(value)}")

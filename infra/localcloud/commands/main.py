@@ -23,14 +23,16 @@ class LocalCommands(click.Group):
 
 @click.group(cls=LocalCommands, context_settings={"help_option_names": ["-h", "--help"]})
 def main() -> None:
-    """A Google Cloud of this machine's own: APIs on loopback, VMs that are process groups.
+    """Run a local cloud and inject failures.
+
+    It serves Google's APIs on loopback, with processes for VMs.
 
     \b
     Start one:           spotwarden local serve
     Point clients at it: eval "$(spotwarden local env)"
-    Take a VM away:      spotwarden local preempt test-vm
-    Let time pass:       spotwarden local travel 25m
-    Be told a story:     spotwarden local story --once
+    Preempt a VM:        spotwarden local preempt test-vm
+    Skip time:           spotwarden local travel 25m
+    Play a demo:         spotwarden local story --once
     """
 
 

@@ -45,7 +45,10 @@ def serve(
     limits: tuple[str, ...],
     no_machines: bool,
 ) -> None:
-    """Start a local cloud; prints one JSON line when it is ready, ends at Ctrl-C or SIGTERM."""
+    """Start a local cloud.
+
+    Prints one JSON line when it is ready. Ends at Ctrl-C or SIGTERM.
+    """
     # The services take a second to import, which the other commands of this group are spared.
     from localcloud import serving
 

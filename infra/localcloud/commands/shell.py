@@ -13,7 +13,10 @@ from localcloud.commands.client import answering
 @click.argument("node")
 @click.argument("command")
 def shell(node: str, command: str) -> None:
-    """Run COMMAND, a line for the shell, in the VM NODE (a name or an id), and exit with its status."""
+    """Run a shell command in a VM and exit with its status.
+
+    NODE is the VM's name or ID.
+    """
     sys.exit(_run(node, command))
 
 

@@ -27,7 +27,7 @@ from localcloud.private import keep_private
 )
 @LIMIT
 def story(*, name: str, once: bool, state: Path | None, limits: tuple[str, ...]) -> None:
-    """Tell a story as it happens on a local cloud; exits non-zero if it did not come true."""
+    """Play a demo on a local cloud; fails if a step fails."""
     # The services take a second to import, which the other commands of this group are spared.
     from localcloud.serving import CannotStartError
     from localcloud.story.telling import STORIES, tell_story

@@ -46,7 +46,9 @@ PROGRAM, VARIABLE = "spotwarden", "_SPOTWARDEN_COMPLETE"
 @click.argument("shell", type=click.Choice(SHELLS))
 @click.pass_context
 def completion(ctx: click.Context, shell: str) -> None:
-    """Print the completion script of a shell; job names are asked of the bucket, for two seconds at most.
+    """Print the completion script of a shell.
+
+    To complete job names, it asks the bucket for at most 2 s.
 
     \b
     Examples:

@@ -26,7 +26,7 @@ HERE = click.option("--here", is_flag=True, help=f"The project's file, {PROJECT_
 
 @click.group()
 def config() -> None:
-    """What commands take for granted: bucket, project, owner and the like.
+    """Show and set the bucket, project, owner and more.
 
     The strongest word first: an option such as `spotwarden --bucket B …`, the environment
     (SPOTWARDEN_BUCKET), .spotwarden.toml of the project that you stand in, your own file. Secrets stand in
@@ -43,7 +43,7 @@ def config() -> None:
 @config.command("list")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, one list.")
 def list_(*, as_json: bool) -> None:
-    """Print every setting, its value, and where it comes from.
+    """List all settings, their values and sources.
 
     \b
     Examples:
@@ -68,7 +68,7 @@ def list_(*, as_json: bool) -> None:
 @config.command()
 @NAME
 def get(name: str) -> None:
-    """Print one value; exit status 1 where it is not set.
+    """Print one setting; exit status 1 if it isn't set.
 
     \b
     Examples:
@@ -85,7 +85,7 @@ def get(name: str) -> None:
 @click.argument("value")
 @HERE
 def set_(name: str, value: str, *, here: bool) -> None:
-    """Write one value into your file, or into the project's; all else in it stays as it is.
+    """Set a value in your settings file, or the project's.
 
     \b
     Examples:
@@ -106,7 +106,7 @@ def set_(name: str, value: str, *, here: bool) -> None:
 @NAME
 @HERE
 def unset(name: str, *, here: bool) -> None:
-    """Take one value out of your file, or out of the project's.
+    """Remove a value from your settings file, or the project's.
 
     \b
     Examples:
@@ -125,7 +125,7 @@ def unset(name: str, *, here: bool) -> None:
 @config.command()
 @HERE
 def path(*, here: bool) -> None:
-    """Print which file `config set` writes to, whether it is there or not.
+    """Print the path of the file that `config set` writes.
 
     \b
     Examples:

@@ -8,65 +8,65 @@ from spotwarden.cli.interrupted import farewell, interruptible, said_so_far
 from spotwarden.cli.lazy import LazyGroup
 
 COMMANDS = {
-    "run": ("spotwarden.cli.launching.run:run", "Run existing code on a spot VM, and follow it."),
+    "run": ("spotwarden.cli.launching.run:run", "Run existing code on a spot VM and follow its log."),
     "submit": (
         "spotwarden.cli.launching.submit:submit",
-        "Store a create script with its files and code, and launch its job.",
+        "Launch a job from a create script.",
     ),
     "shell": ("spotwarden.cli.launching.shell:shell", "Run one command on a job's VM."),
-    "jobs": ("spotwarden.cli.looking.jobs:jobs", "Print the experiment table: every job of the bucket."),
-    "show": ("spotwarden.cli.looking.show:show", "Print how one job stands, and how it came there."),
+    "jobs": ("spotwarden.cli.looking.jobs:jobs", "List the jobs in the bucket."),
+    "show": ("spotwarden.cli.looking.show:show", "Show a job's status, cost, progress and history."),
     "logs": (
         "spotwarden.cli.looking.logs:logs",
-        "Print what a job has said, over all attempts; -f follows it.",
+        "Print a job's log over all attempts; -f follows it.",
     ),
-    "download": ("spotwarden.cli.looking.download:download", "Fetch what a job has produced."),
+    "download": ("spotwarden.cli.looking.download:download", "Download a job's output."),
     "diff": (
         "spotwarden.cli.looking.diff:diff",
-        "Hold two jobs against each other: scripts, settings, metrics.",
+        "Compare two jobs: scripts, settings and metrics.",
     ),
-    "stop": ("spotwarden.cli.acting.stopping:stop", "Stop a job, and do not bring it back."),
+    "stop": ("spotwarden.cli.acting.stopping:stop", "Stop a job for good."),
     "restart": (
         "spotwarden.cli.acting.stopping:restart",
-        "Start a job that is over once more, as its next attempt.",
+        "Restart a job that is over, as its next attempt.",
     ),
     "extend": ("spotwarden.cli.acting.sparing:extend", "Give a job more time than its limit."),
     "keep": (
         "spotwarden.cli.acting.sparing:keep",
-        "Have governance do nothing to a job or a VM for a while.",
+        "Exempt a job or a VM from all policy rules for a time.",
     ),
     "quarantine": (
         "spotwarden.cli.acting.quarantine:quarantine",
-        "Markers that could not be used: see why, put them back, drop them.",
+        "List, retry or drop quarantined markers.",
     ),
     "cases": (
         "spotwarden.cli.acting.cases:cases",
-        "List open policy cases: see it, keep a VM, extend a job.",
+        "List and answer open policy cases.",
     ),
     "notices": (
         "spotwarden.cli.acting.notices:notices",
-        "What people are told: what waits, what could not be delivered, samples of all kinds.",
+        "List, retry or test notifications.",
     ),
     "policy": (
         "spotwarden.cli.limits.policy:policy",
-        "The limits your team agreed on: check them, see which hold for a job.",
+        "Check a policy, or explain a job's limits.",
     ),
     "backtest": (
         "spotwarden.cli.limits.backtest:backtest",
-        "Replay recorded sweeps under another policy: what it would warn, stop and save.",
+        "Replay recorded sweeps under another policy.",
     ),
     "doctor": (
         "spotwarden.cli.deployment.doctor:doctor",
-        "Is a deployment well? Look at all of it, and try it out.",
+        "Check that a deployment works.",
     ),
     "script": (
         "spotwarden.cli.launching.script:script",
-        "Read a create script: what it would launch, and what to fix.",
+        "Check what a create script would launch.",
     ),
-    "config": ("spotwarden.cli.config:config", "Bucket, project, owner and the like: see and set them."),
+    "config": ("spotwarden.cli.config:config", "Show and set the bucket, project, owner and more."),
     "completion": (
         "spotwarden.cli.completing:completion",
-        "What bash, zsh or fish need to complete commands and job names.",
+        "Print the completion script for bash, zsh or fish.",
     ),
     "local": ("spotwarden.cli.local:local", "Run a local cloud and inject failures."),
 }
@@ -104,22 +104,23 @@ UNCONFIGURED = frozenset({"config", "completion", "local"})
 
 @click.group(cls=CommandTable, commands_at=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, message="%(prog)s %(version)s")
-@click.option("--bucket", help="The bucket of the jobs, for this command.")
-@click.option("--project", help="The Google Cloud project, for this command.")
-@click.option("--prefix", help="The folder of the bucket that the jobs stand in, for this command.")
+@click.option("--bucket", help="Bucket of the jobs, for this command.")
+@click.option("--project", help="Google Cloud project, for this command.")
+@click.option("--prefix", help="Folder of the jobs in the bucket, for this command.")
 @click.pass_context
 def main(ctx: click.Context, bucket: str | None, project: str | None, prefix: str | None) -> None:
-    """Preempted training jobs come back; idle GPU machines do not burn money.
+    """Run training jobs on spot VMs and control their cost.
 
     \b
-    On this machine alone:   spotwarden local serve --functions
-                             eval "$(spotwarden local env)"
-    Run code on a spot VM:   spotwarden run --job my-job --machine g2-standard-8 -- python train.py
+    Run code on a spot VM:   spotwarden run --job my-job --gpu l4:1 --zone us-central1-a -- python train.py
     Launch a create script:  spotwarden submit create-instance.sh --code .
-    See what runs:           spotwarden jobs
-    Stop it:                 spotwarden stop my-job
+    List jobs:               spotwarden jobs
+    Follow a job's log:      spotwarden logs -f my-job
+    Stop a job:              spotwarden stop my-job
+    Try it without a cloud:  spotwarden local serve --functions
+                             eval "$(spotwarden local env)"
 
-    Exit status: 0 it was done, 1 it was not, and why was said, 2 the command makes no sense, 130 Ctrl-C.
+    Exit status: 0 success, 1 failure, 2 wrong usage, 130 interrupted with Ctrl-C.
     """
     if ctx.invoked_subcommand not in UNCONFIGURED:
         ctx.with_resource(configured(bucket=bucket, project=project, prefix=prefix))

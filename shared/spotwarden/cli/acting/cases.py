@@ -31,7 +31,7 @@ why_option = click.option("--why", default="", help="The reason, for those who r
 
 @click.group()
 def cases() -> None:
-    """List open policy cases, and answer them.
+    """List and answer open policy cases.
 
     \b
     Examples:
@@ -47,7 +47,7 @@ def cases() -> None:
 @click.option("--rule", type=RULE, help="Only the cases of this rule.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, one list.")
 def list_(rule: str | None, *, as_json: bool) -> None:
-    """Print every open case, the oldest first."""
+    """List open cases, oldest first."""
     context = open_context()
     opened = _read(context, (rule,) if rule else tuple(RULES))
     found = sorted((_arrived(context, filed.case) for filed in opened.filed), key=lambda case: case.opened)
@@ -67,7 +67,7 @@ def list_(rule: str | None, *, as_json: bool) -> None:
 @click.argument("key")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def show(rule: str, key: str, *, as_json: bool) -> None:
-    """Print one case: the evidence, every warning, what was tried, who keeps it.
+    """Show a case: evidence, warnings and actions so far.
 
     KEY is the case's own, or a VM's or a job's name where only one case is about it.
     """
@@ -93,7 +93,10 @@ def show(rule: str, key: str, *, as_json: bool) -> None:
 @click.option("--until", type=MomentParam(), help="To the end of a day (2026-12-31), or to a moment; UTC.")
 @why_option
 def keep(rule: str, key: str, *, span: timedelta | None, until: datetime | None, why: str) -> None:
-    """Have nothing done about a case for a while. The policy says for how long at most."""
+    """Take no action on a case for a time.
+
+    The policy limits how long.
+    """
     if (span is None) == (until is None):
         raise click.UsageError("say either --for or --until")
     _answer(rule, key, lambda by, now: Keep(by=by, until=now + span if span else until or now, why=why))
@@ -104,7 +107,10 @@ def keep(rule: str, key: str, *, span: timedelta | None, until: datetime | None,
 @click.argument("key")
 @why_option
 def release(rule: str, key: str, *, why: str) -> None:
-    """End a veto now. Its owner is warned anew before anything is done."""
+    """Stop keeping a case.
+
+    Its owner is warned again before any action.
+    """
     _answer(rule, key, lambda by, _now: Release(by=by, why=why))
 
 
@@ -114,7 +120,7 @@ def release(rule: str, key: str, *, why: str) -> None:
 @click.option("--by", "span", type=SpanParam(), required=True, help="By so much, such as 4h.")
 @why_option
 def extend(rule: str, key: str, *, span: timedelta, why: str) -> None:
-    """Give a job more time than its limit (the rule job_cap), up to the policy's ceiling."""
+    """Give a job more time, up to the policy's ceiling."""
     _answer(rule, key, lambda by, _now: Extend(by=by, hours=span / timedelta(hours=1), why=why))
 
 
@@ -123,7 +129,7 @@ def extend(rule: str, key: str, *, span: timedelta, why: str) -> None:
 @click.argument("key")
 @why_option
 def approve(rule: str, key: str, *, why: str) -> None:
-    """Let a remedy be applied that is for more VMs than one sweep may act upon.
+    """Approve a remedy for more VMs than one sweep may act on.
 
     Only what was asked for is approved: these VMs, in this trouble, for as long as the policy says. The next
     sweep that still finds the same applies it; `spotwarden cases keep` takes it back until then.

@@ -30,7 +30,7 @@ all_option = click.option("--all", "everything", is_flag=True, help="All that co
 
 @click.group()
 def notices() -> None:
-    """What people are told: what waits, what could not be delivered, and samples of it.
+    """List, retry or test notifications.
 
     \b
     Examples:
@@ -44,7 +44,7 @@ def notices() -> None:
 @click.option("--undelivered", is_flag=True, help="Only what could not be delivered.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, one list.")
 def list_(*, undelivered: bool, as_json: bool) -> None:
-    """Print what waits and what could not be delivered, the oldest first: to whom, since when, why."""
+    """List waiting and undelivered notices, oldest first."""
     context = open_context()
     found = read_outbox(context, waiting=not undelivered)
     if as_json:
@@ -67,7 +67,7 @@ def list_(*, undelivered: bool, as_json: bool) -> None:
 @to_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def show(key: str, to: str, *, as_json: bool) -> None:
-    """Print one notice in full: what it says, and for whom it waits.
+    """Show one notice in full, and who it is for.
 
     KEY is of `spotwarden notices list`, or the notice's own id.
     """
@@ -90,7 +90,7 @@ def show(key: str, to: str, *, as_json: bool) -> None:
 @all_option
 @to_option
 def retry(keys: Sequence[str], to: str, *, everything: bool) -> None:
-    """Have what could not be delivered sent once more, as if it had come now."""
+    """Send undelivered notices again."""
     context = open_context()
     _each(context, _chosen(context, keys, to, everything=everything), outbox.put_back, "waits once more")
 
@@ -101,7 +101,7 @@ def retry(keys: Sequence[str], to: str, *, everything: bool) -> None:
 @to_option
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def drop_(keys: Sequence[str], to: str, *, everything: bool, yes: bool) -> None:
-    """Forget what could not be delivered; the audit keeps that it was there."""
+    """Drop undelivered notices; the audit keeps a record."""
     context = open_context()
     chosen = _chosen(context, keys, to, everything=everything)
     if chosen and not yes:
@@ -113,7 +113,7 @@ def drop_(keys: Sequence[str], to: str, *, everything: bool, yes: bool) -> None:
 @click.option("--to", required=True, metavar="ADDRESS", help="Who is to get them, such as ada@example.com.")
 @click.option("--kind", type=click.Choice(sorted(KINDS)), metavar="KIND", help="Only this kind.")
 def test_(to: str, kind: str | None) -> None:
-    """Have one sample of each kind of notice sent to an address, marked as a test."""
+    """Send a test message of each kind to an address."""
     if not address(to):
         raise click.BadParameter(f"{to!r} is not a valid mail address", param_hint="--to")
     context, tick = open_context(), new_tick("notices")

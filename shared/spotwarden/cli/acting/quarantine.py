@@ -29,7 +29,7 @@ class QuarantinedMarker(msgspec.Struct, frozen=True, kw_only=True):
 
 @click.group()
 def quarantine() -> None:
-    """Markers that could not be used: see why, put them back, or drop them.
+    """List, retry or drop quarantined markers.
 
     \b
     Examples:
@@ -42,7 +42,7 @@ def quarantine() -> None:
 @quarantine.command("list")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, one list.")
 def list_(*, as_json: bool) -> None:
-    """Print what was put aside, oldest first, with the reason."""
+    """List quarantined markers with the reason, oldest first."""
     context = open_context()
     kept = _read(context)
     if as_json:
@@ -64,7 +64,7 @@ def list_(*, as_json: bool) -> None:
 @click.option("--all", "everything", is_flag=True, help="All that was put aside.")
 @click.option("--empty", is_flag=True, help="Put back an empty marker: its name alone leads to the job.")
 def retry(markers: Sequence[str], *, everything: bool, empty: bool) -> None:
-    """Put MARKERS back, so that the next sweep looks at them once more."""
+    """Put markers back for the next sweep."""
     context = open_context()
     for marker in _chosen(context, markers, everything=everything):
         if problem := node_problem(marker.aside.marker):
@@ -85,7 +85,7 @@ def retry(markers: Sequence[str], *, everything: bool, empty: bool) -> None:
 @click.option("--all", "everything", is_flag=True, help="All that was put aside.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def drop(markers: Sequence[str], *, everything: bool, yes: bool) -> None:
-    """Delete MARKERS for good; the audit keeps that they were there."""
+    """Delete quarantined markers; the audit keeps a record."""
     context = open_context()
     chosen = _chosen(context, markers, everything=everything)
     names = ", ".join(marker.aside.marker for marker in chosen)

@@ -50,7 +50,7 @@ class CaseCommand(NamedTuple):
 @click.option("--off", is_flag=True, help="Keep it no longer.")
 @why_option
 def keep(name: str, *, span: timedelta | None, until: datetime | None, off: bool, why: str) -> None:
-    """Have governance do nothing to a job or a VM for a while.
+    """Exempt a job or a VM from all policy rules for a time.
 
     Every open case about it is answered, to the minute, for as long as the policy lets a person keep it.
     Where none is open it is exempt from every rule to the end of the day on which that time ends: a job by

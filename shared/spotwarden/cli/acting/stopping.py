@@ -36,7 +36,7 @@ JOB = click.argument("job", shell_complete=job_names)
 @click.option("--why", default="", help="The reason, for those who read the job's history later.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def stop(job: str, *, delete: bool, why: str, yes: bool) -> None:
-    """Stop a job, all nodes of it, and do not bring it back.
+    """Stop all nodes of a job for good.
 
     Its ledger is closed first, so that neither a preemption nor a sweep under way can start it again; then
     its VMs are stopped. Their disks stay and are paid for, until --delete; what is on local SSDs is lost. A
@@ -126,7 +126,7 @@ def _is_placing(offer_facts: OfferFacts) -> bool:
 @click.command()
 @JOB
 def restart(job: str) -> None:
-    """Start a job that is over once more, as its next attempt.
+    """Restart a job that is over, as its next attempt.
 
     One that was stopped, has ended or was given up begins again as its stored create script says; what it
     has put below output/ is still there. Recovery makes its VMs within a minute or so. Exit status 1: it

@@ -43,7 +43,7 @@ def doctor(
     within: timedelta,
     look_only: bool,
 ) -> None:
-    """Look whether a deployment is well, and try it out: one line for each thing, and what to do about it.
+    """Check that a deployment works, and what to fix.
 
     Nothing is changed but by trying: each function is ticked, a marker that is no job's is written and
     dropped again, and one sample is mailed. The status is 0 where nothing is wrong.

@@ -82,7 +82,7 @@ typed.prepare(
 def backtest(
     file: Path, *, span: timedelta, functions: tuple[str, ...], everything: bool, as_json: bool
 ) -> None:
-    """Replay recorded sweeps under another policy: what it would warn, stop and save.
+    """Replay recorded sweeps under another policy.
 
     Both this policy and the present one are taken as if they enforced. Wrong kills come first: VMs that
     worked later, or that somebody wanted.

@@ -58,7 +58,7 @@ class Explained(msgspec.Struct, frozen=True, kw_only=True):
 
 @click.group()
 def policy() -> None:
-    """The limits your team agreed on: whether they can be used, and which of them hold for a job.
+    """Check a policy, or explain a job's limits.
 
     \b
     Examples:
@@ -70,7 +70,9 @@ def policy() -> None:
 @policy.command()
 @click.argument("file", type=click.Path(path_type=Path), required=False)
 def check(file: Path | None) -> None:
-    """Read a policy as the functions do. Every fault is named, and the exit status is 1.
+    """Check a policy file for errors.
+
+    With errors, the exit status is 1.
 
     FILE is SPOTWARDEN_POLICY unless said, else infra/policy.toml.
     """
@@ -88,7 +90,7 @@ def check(file: Path | None) -> None:
 @click.option("--policy", "file", type=click.Path(path_type=Path), help="Instead of SPOTWARDEN_POLICY.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def explain_(job: str, rule: str | None, file: Path | None, *, as_json: bool) -> None:
-    """Print which limits hold for a job and where each is from, and what keeps it from being touched."""
+    """Explain a job's limits and exemptions."""
     context = open_context()
     known = _read(file or context.settings.policy_file, context.settings.mode)
     said = _explained(context, known, job, (rule,) if rule else tuple(RULES))

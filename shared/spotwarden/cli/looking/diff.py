@@ -34,7 +34,7 @@ class DiffProblem(click.ClickException):
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, one object.")
 @click.pass_context
 def diff(ctx: click.Context, name: str, other: str, *, as_json: bool) -> None:
-    """Hold two jobs against each other: create scripts, settings, metrics and their curves.
+    """Compare two jobs: scripts, settings and metrics.
 
     Their own names do not count, nor when and by whom they were launched. As with diff the exit status is 0
     where they are the same, 1 where they differ, 2 where something went wrong.

@@ -66,7 +66,7 @@ def download(
     with_metrics: bool,
     dry_run: bool,
 ) -> None:
-    """Fetch a job's output into FOLDER/output (FOLDER is the job's name unless told otherwise).
+    """Download a job's output into FOLDER/output.
 
     What is there already, by size and checksum, is not fetched again, and a fetch that was cut goes on where
     it ended. A file has its name only once it is whole. Nothing is written outside of FOLDER, and nothing

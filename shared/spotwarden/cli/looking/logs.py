@@ -49,7 +49,7 @@ def logs(
     tail: int | None,
     times: bool,
 ) -> None:
-    """Print what a job's scripts and programs have said, oldest first.
+    """Print a job's log, oldest lines first.
 
     Each attempt stands under a line of its own. The lines are those of Cloud Logging; of a VM that it knows
     nothing of, what the job kit has stored in the bucket is shown. With -f the command goes on over

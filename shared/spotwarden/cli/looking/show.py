@@ -64,7 +64,7 @@ class JobDetails(msgspec.Struct, frozen=True, kw_only=True):
 @click.option("--signals", "with_signals", is_flag=True, help="Add what was last seen of each of its nodes.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def show(job: str, *, as_json: bool, with_signals: bool) -> None:
-    """Print one job: its status, cost, progress and metrics, what is open about it, and its timeline.
+    """Show a job's status, cost, progress and history.
 
     \b
     Examples:
