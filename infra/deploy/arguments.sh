@@ -9,7 +9,7 @@ refuse() {
 
 misuse() {
   say "deploy.sh: $*"
-  say "./deploy.sh --help tells what can be said."
+  say "Run ./deploy.sh --help for usage."
   exit 2
 }
 
@@ -31,22 +31,22 @@ read_arguments() {
         read_value "$1" "$2"
         shift
         ;;
-      --*=*) misuse "write ${1%%=*} and its value with a space between" ;;
-      *) misuse "$1 is nothing that can be said here" ;;
+      --*=*) misuse "write a space, not '=', between ${1%%=*} and its value" ;;
+      *) misuse "unknown option $1" ;;
     esac
     shift
   done
-  [ -n "$project" ] || misuse "say which project: --project P"
+  [ -n "$project" ] || misuse "--project is missing, for example: --project my-project"
   state=${state:-$project-spotwarden-state}
 }
 
 set_action() {
-  [ "$action" = deploy ] || misuse "--plan and --destroy do not go together"
+  [ "$action" = deploy ] || misuse "--plan and --destroy can't be used together"
   action=$1
 }
 
 set_mode() {
-  [ -z "$mode" ] || misuse "--enforce and --observe do not go together"
+  [ -z "$mode" ] || misuse "--enforce and --observe can't be used together"
   mode=$1
 }
 

@@ -49,7 +49,7 @@ check_tools() {
 check_login() {
   local account
   account=$(gcloud auth list --filter=status:ACTIVE --format='value(account)' 2>/dev/null) || account=''
-  [ -n "$account" ] || refuse "nobody is logged in; run: gcloud auth login, $TRY_AGAIN"
+  [ -n "$account" ] || refuse "no account is logged in. Run: gcloud auth login, $TRY_AGAIN"
   token=$(gcloud auth application-default print-access-token 2>/dev/null) || token=''
   [ -n "$token" ] ||
     refuse "Terraform has no credentials; run: gcloud auth application-default login, $TRY_AGAIN"
@@ -59,7 +59,7 @@ check_login() {
 check_project() {
   local found
   found=$(gcloud projects describe "$project" --format='value(projectNumber,lifecycleState)' 2>/dev/null) ||
-    refuse "there is no project $project, or you may not see it; ask for the role Viewer on it (roles/viewer), or name another"
+    refuse "unknown project $project, or you may not see it. Ask for the role Viewer on it (roles/viewer), or name another"
   number=${found%%[[:space:]]*}
   [[ $found == *ACTIVE ]] || refuse "the project $project is about to be deleted (${found##*[[:space:]]})"
 }

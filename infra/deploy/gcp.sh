@@ -46,7 +46,7 @@ gcp() {
     ask "Apply this to $project?"
     carry_out
   else
-    say "Everything is as it should be."
+    say "Everything is up to date."
   fi
   finish
 }
@@ -55,7 +55,7 @@ gcp() {
 settle_settings() {
   if [ -n "$is_first" ]; then
     [ "$mode" != enforce ] ||
-      refuse "a first deployment only observes; deploy without --enforce, see what it would do, then say --enforce"
+      refuse "a first deployment only observes. Deploy without --enforce and check what it would do. Then use --enforce"
     mode=observe
   fi
   [ -z "$mode" ] || said+=("mode=$mode")
@@ -70,7 +70,7 @@ stage() {
     venv=$PWD/.venv-local
     bootstrap "$venv" local
   fi
-  "$venv/bin/spotwarden" policy check "$policy" >&2 || refuse "the policy $policy has faults; nothing was changed"
+  "$venv/bin/spotwarden" policy check "$policy" >&2 || refuse "the policy $policy has errors; nothing was changed"
   "$venv/bin/python" infra/staging/stage.py --out "$PWD/build" --policy "$policy" >&2 ||
     refuse "staging failed; nothing was changed"
 }
@@ -89,7 +89,7 @@ show_plan() {
 
 ask() {
   [ -z "$yes" ] || return 0
-  [ -t 0 ] || refuse "this is no terminal to ask at; say --yes to go on without being asked"
+  [ -t 0 ] || refuse "this is not a terminal. To continue without a question, add --yes"
   local answer
   read -rp "$1 [y/N] " answer
   [[ ${answer,,} == y || ${answer,,} == yes ]] || refuse "nothing was changed"
@@ -108,7 +108,7 @@ carry_out() {
     rm -rf "$work/terraform" "$work/copy"
     init
     [ -z "$unplaced" ] || apply_places || {
-      say "An API that was just turned on may need a minute or two: waiting, then trying once more."
+      say "An API that was just turned on may need a minute or two: waiting, then trying again."
       sleep "$PAUSE"
       apply_places || refuse "the places for the secrets could not be made; what Terraform said stands above. Run this again"
     }
@@ -143,7 +143,7 @@ apply_patiently() {
   until apply; do
     ((--left)) ||
       refuse "terraform apply failed; what it said stands above. Nothing is lost: fix it and run this again"
-    say "Grants that were just made may need some minutes to hold: waiting, then trying once more."
+    say "Grants that were just made may need some minutes to hold: waiting, then trying again."
     sleep "$PAUSE"
     make_agents
     plan
@@ -168,7 +168,7 @@ finish() {
     SPOTWARDEN_NOTICES=$(notices_topic) SPOTWARDEN_ANSWERS=$answers SPOTWARDEN_POLICY=$policy \
     "$venv/bin/spotwarden" doctor --region "$region" --build "$PWD/build" --within "$PATIENCE" \
     --mail-to "$email" ||
-    refuse "deployed, but the doctor is not content; docs/deploy/README.md says what to do about each line"
+    refuse "deployed, but spotwarden doctor found problems. docs/deploy/README.md explains each line"
   [ "$mode" = enforce ] || say "It only observes. To let it act: ./deploy.sh gcp --project $project --enforce"
 }
 
@@ -178,7 +178,7 @@ notices_topic() {
 
 destroy() {
   [ -n "$has_state" ] && [ -z "$is_first" ] ||
-    refuse "nothing is deployed in $project that gs://$state knows of"
+    refuse "gs://$state has no deployment in $project"
   cp "$work/kept.json" "$work/settings.json"
   bucket=$(settings get "$work/settings.json" bucket)
   stage

@@ -42,7 +42,7 @@ fetch_kept() {
   # What cannot be read is not taken for nothing: a deployment that acts would be made to observe.
   case ${why,,} in
     *"matched no"* | *"not found"* | *404*) ;;
-    *) refuse "what was said the last time cannot be read from gs://$state: $why" ;;
+    *) refuse "the settings of the last deployment can't be read from gs://$state: $why" ;;
   esac
 }
 

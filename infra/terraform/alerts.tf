@@ -63,7 +63,7 @@ resource "google_monitoring_alert_policy" "failing" {
 
   documentation {
     subject = "Spotwarden: $${resource.label.service_name} fails"
-    content = "It raised an error three times in a quarter of an hour; its log says which. One bad item never stops the others, and each sweep looks anew. docs/deploy/limits.md, \"When an alert comes\"."
+    content = "It failed three times in 15 minutes. Its log has the errors. One bad item never stops the others, and each sweep starts again. docs/deploy/limits.md, \"When an alert comes\"."
   }
 }
 
@@ -99,7 +99,7 @@ resource "google_monitoring_alert_policy" "silent" {
 
   documentation {
     subject = "Spotwarden: $${resource.label.subscription_id} takes no ticks"
-    content = "Watched here: ${join(", ", each.value)}. Nothing that the silent one does is done until it is mended. docs/deploy/limits.md, \"When an alert comes\"."
+    content = "Watched here: ${join(", ", each.value)}. Until this is fixed, its work isn't done. docs/deploy/limits.md, \"When an alert comes\"."
   }
 
   depends_on = [google_pubsub_subscription.function]
@@ -129,7 +129,7 @@ resource "google_monitoring_alert_policy" "dead_letters" {
 
   documentation {
     subject = "Spotwarden: messages that no function takes"
-    content = "A function refused a message a hundred times. Look: gcloud pubsub subscriptions pull ${google_pubsub_subscription.dead_letters.name} --project=${var.project} --limit=10. A wake-up can be thrown away once the function is well again; a notice is to be published anew."
+    content = "A function refused a message a hundred times. Look: gcloud pubsub subscriptions pull ${google_pubsub_subscription.dead_letters.name} --project=${var.project} --limit=10. Drop a wake-up once the function works again. Publish a notice again."
   }
 }
 
@@ -202,21 +202,21 @@ locals {
       severity = "CRITICAL"
       filter   = "(jsonPayload.kind=\"blast_radius\" OR jsonPayload.kind=\"approval_needed\")"
       period   = "3600s"
-      content  = "More is due than one sweep may act upon: the next sweeps act on the rest, or one large gang waits for `spotwarden cases approve`. See with `spotwarden cases list` whether a rule or its facts are wrong; if so, set the rule to observe."
+      content  = "More VMs are due than one sweep may act on. The next sweeps act on the rest, or one large gang waits for `spotwarden cases approve`. Check with `spotwarden cases list`. If a rule is wrong, set its mode to observe."
     }
     quarantine = {
       title    = "Spotwarden: the quarantine is not empty"
       severity = "WARNING"
       filter   = "(jsonPayload.action=\"Quarantine\" OR jsonPayload.metrics.quarantined>0)"
       period   = "86400s"
-      content  = "A marker could not be used, and its job does not come back by itself: `spotwarden quarantine list` says why."
+      content  = "A marker couldn't be used, so its job doesn't restart by itself. For the reason, run `spotwarden quarantine list`."
     }
     errors = {
       title    = "Spotwarden: a function wrote an error"
       severity = "WARNING"
       filter   = "severity>=ERROR"
       period   = "3600s"
-      content  = "The line itself says what could not be done."
+      content  = "The log line says what couldn't be done."
     }
   }
 }

@@ -65,7 +65,7 @@ variable "mode" {
 }
 
 variable "alert_email" {
-  description = "Who hears when Spotwarden itself is not well, and of what no developer can mend."
+  description = "Who gets alerts about Spotwarden itself, and what only ops can fix."
   type        = string
 
   validation {

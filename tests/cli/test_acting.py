@@ -117,7 +117,7 @@ def test_stopping_closes_the_ledger_and_stops_every_node(shop):
     """It says what stays and what it goes on costing."""
     shop.launch("my-job-1", "my-job-2")
     said = shop.ok("stop", "my-job", "--yes", "--why", "wrong data")
-    assert "100 GB of disks stay and are paid for; `spotwarden stop my-job --delete` deletes" in said
+    assert "100 GB of disks are kept and cost money. `spotwarden stop my-job --delete` deletes" in said
     assert "my-job is closed as stopped; my-job-1, my-job-2 was told to be stopped" in said
     closed = shop.attempt(2)
     assert (closed.state, closed.reason) == (AttemptState.STOPPED, "stopped by ada@example.com: wrong data")
@@ -140,7 +140,7 @@ def test_a_disk_that_outlives_its_vm_is_named(shop):
     shop.create("my-job", disks=[disk])
     shop.record(instances={"my-job": shop.vms()["my-job"].id})
     said = shop.ok("stop", "my-job", "--delete", "--yes")
-    assert "50 GB of disks outlive their VMs and are paid for until somebody deletes them" in said
+    assert "50 GB of disks outlive their VMs and cost money until you delete them" in said
     assert shop.attempt(2).state is AttemptState.STOPPED
 
 
@@ -275,10 +275,10 @@ def test_keeping_a_vm_labels_it(shop):
 
 def test_what_is_neither_job_nor_vm_cannot_be_kept(shop):
     """Nor for a time that is over, or for two at once."""
-    assert "no job and no VM 'nobody'" in shop.refused("keep", "nobody", "--for", "1h")
+    assert "unknown job or VM 'nobody'" in shop.refused("keep", "nobody", "--for", "1h")
     assert "is over already" in shop.refused("keep", "my-job", "--until", "2020-01-01")
-    assert "say one of" in shop.refused("keep", "my-job")
-    assert "say one of" in shop.refused("keep", "my-job", "--for", "1h", "--off")
+    assert "use one of" in shop.refused("keep", "my-job")
+    assert "use one of" in shop.refused("keep", "my-job", "--for", "1h", "--off")
 
 
 def test_a_veto_is_taken_back(shop):
@@ -326,7 +326,7 @@ def test_extending_before_any_warning_raises_the_jobs_own_limit(shop, policy, by
 
 def test_a_job_that_nothing_bounds_need_not_be_extended(shop):
     """Nor one that is unknown, or whose file is broken."""
-    assert "no job and no VM" in shop.refused("extend", "my-job", "--by", "1h")
+    assert "unknown job or VM" in shop.refused("extend", "my-job", "--by", "1h")
     shop.record()
     assert "nothing bounds its time" in shop.refused("extend", "my-job", "--by", "1h")
     shop.put(JobFileName(job="my-job"), b"max_runtime = \n")

@@ -181,7 +181,7 @@ def test_json_has_all_of_it(speaker, run):
 
 def test_trouble_is_neither_same_nor_different(run):
     """Its exit status is diff's own for trouble."""
-    with pytest.raises(click.ClickException, match="there is no job 'exp-9'") as caught:
+    with pytest.raises(click.ClickException, match="unknown job 'exp-9'") as caught:
         run("exp-1", "exp-9")
     assert caught.value.exit_code == 2
 

@@ -296,7 +296,7 @@ def test_a_dry_run_fetches_nothing(run):
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (("nobody",), "there is no job 'nobody' in gs://b"),
+        (("nobody",), "unknown job 'nobody' in gs://b"),
         ((JOB, "--include", "*.onnx"), "no output of train fits"),
         (("Train",), "'Train' cannot be a job"),
     ],

@@ -237,7 +237,7 @@ def test_silence_is_said_to_be_silence(speaker, run):
 
 def test_there_is_no_such_job(run):
     """The bucket is named."""
-    with pytest.raises(Exception, match="there is no job 'train' in gs://b"):
+    with pytest.raises(Exception, match="unknown job 'train' in gs://b"):
         run()
 
 

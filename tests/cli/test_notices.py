@@ -188,7 +188,7 @@ def test_what_is_meant_is_dropped_and_nothing_else(workstation, put, words, left
 def test_dropping_asks_first(workstation, put):
     """An answer that is no yes changes nothing."""
     put(given_up())
-    assert "Nobody is told of them any more" in workstation.refused("notices", "drop", "--all")
+    assert "They won't be sent" in workstation.refused("notices", "drop", "--all")
     assert len(names(workstation, "undelivered")) == 1
 
 

@@ -97,7 +97,7 @@ def test_a_bad_policy_is_refused_with_every_fault(workstation, tmp_path):
     done = workstation.run("policy", "check", str(file))
     assert done.exit_code == 1
     assert done.stderr.splitlines() == [
-        f"Error: {file}: 4 faults; nothing is done by half of a policy",
+        f"Error: {file}: 4 faults; nothing is done until it is fixed",
         '  mode: it is \'act\'; it must be "observe" or "enforce"',
         "  idle.act: it is the bare number 2; write a time such as 90s, 5m, 1h30m or 2d, with its unit",
         "  idle.thresold: there is no such value; did you mean `threshold`?",
@@ -177,7 +177,7 @@ def test_a_closed_calendar_and_a_policy_that_observes_are_said(shop, tmp_path):
 
 def test_a_job_that_is_not_there_is_refused(shop):
     """As in every command; nothing is made up."""
-    assert "there is no job 'nobody'" in shop.refused("policy", "explain", "nobody")
+    assert "unknown job 'nobody'" in shop.refused("policy", "explain", "nobody")
     assert "cannot be a job" in shop.refused("policy", "explain", "No_Job")
 
 

@@ -78,5 +78,5 @@ def test_the_job_kit_is_here_and_has_a_digest(tmp_path, monkeypatch):
     assert set(kit) == {"startup.sh", "shutdown.sh"}
     assert digest(kit) != digest({**kit, "startup.sh": kit["startup.sh"] + "\n"})
     monkeypatch.setattr(rooms, "_PLACES", (tmp_path,))
-    with pytest.raises(click.ClickException, match="there is no job kit"):
+    with pytest.raises(click.ClickException, match="the job kit is missing"):
         read_kit()

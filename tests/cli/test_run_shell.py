@@ -42,7 +42,7 @@ def test_gcloud_is_told_the_vm_its_zone_and_the_command(line, iap, more):
 def test_without_gcloud_it_says_what_to_install_and_where_to_look(tmp_path, monkeypatch):
     """The VM and its zone, for the Cloud console."""
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(click.ClickException, match=r"there is no gcloud here: .* pair-2 \(us-central1-a\)"):
+    with pytest.raises(click.ClickException, match=r"gcloud isn't installed.* pair-2 \(us-central1-a\)"):
         _by_gcloud(CONTEXT, VM, "true", iap=False)
 
 
@@ -68,7 +68,7 @@ def test_a_job_that_waits_for_a_place_has_no_vm(workstation):
         workstation.layout.build(AttemptRecord(job="job", attempt=1)), WAITING, generation=0
     )
     said = workstation.refused("shell", "--job", "job", "--", "true")
-    assert "job has no VM now: `spotwarden show job` tells how it stands" in said
+    assert "job has no VM now: `spotwarden show job` shows its status" in said
 
 
 WAITING = b"""{"job": "job", "number": 1, "state": "backing off", "created": "2026-01-01T00:00:00Z",

@@ -14,6 +14,7 @@ from spotwarden.model.finding import Subject, Target
 from spotwarden.model.run import RunRequest
 from tests.cli.logged import JOB, Speaker
 from tests.cli.test_cases import case
+from tests.fakes.beats import kit_beat
 
 
 @pytest.fixture
@@ -84,7 +85,7 @@ def test_a_page_has_what_is_known_of_a_job(run):
     assert said(page, "started") == ["2026-01-05 09:00:00 UTC, ran for 1h30m"]
     assert said(page, "up") == ["1h30m on its VMs"]
     assert said(page, "zones") == ["us-central1-a, us-central1-b"]
-    assert said(page, "progress") == ["step 250 of 1000 (25%), checkpoint ckpt-2, last heard of 30m00s ago"]
+    assert said(page, "progress") == ["step 250 of 1000 (25%), checkpoint ckpt-2, last seen 30m00s ago"]
     assert said(page, "loss") == ["nan (best 0.5)"]
     assert said(page, "acc") == ["0.8"]
     assert said(page, "next") == ["`spotwarden logs -f train` follows it"]
@@ -95,13 +96,13 @@ def test_a_job_that_is_alive_and_stands_still_is_shown_so(running, run):
     """That a heartbeat came says that its VM is alive, and nothing of its program."""
     beat = {"step": 250, "at": "2026-01-05T12:00:00Z", "progress_at": "2026-01-05T09:00:00Z"}
     running.put(Heartbeat(job=JOB, node=JOB), json.dumps(beat))
-    assert said(run(), "progress") == ["step 250, last progress 3h00m ago, last heard of 0s ago"]
+    assert said(run(), "progress") == ["step 250, last progress 3h00m ago, last seen 0s ago"]
     assert json.loads(run("--json"))["moved"] < json.loads(run("--json"))["heard"]
 
 
 def test_what_stands_beside_a_heartbeat_is_shown(running, run):
-    """The listing has it, and the object is not read."""
-    running.cloud.store.put(f"{JOB}/metadata/heartbeat/{JOB}", b"", {"beat": '{"step": 251}'})
+    """The job kit's: the listing has it, and no object is read."""
+    kit_beat(running.cloud.store, JOB, job=JOB, attempt=1, step=251)
     assert said(run(), "progress")[0].startswith("step 251")
 
 
@@ -184,7 +185,7 @@ def test_json_has_all_of_it(running, run):
 
 def test_there_is_no_such_job(run):
     """The bucket is named."""
-    with pytest.raises(Exception, match="there is no job 'train' in gs://b"):
+    with pytest.raises(Exception, match="unknown job 'train' in gs://b"):
         run()
 
 

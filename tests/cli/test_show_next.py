@@ -107,7 +107,7 @@ def test_an_attempt_that_nobody_watches_is_said_to_wait_for_a_person(speaker, ru
     waiting(speaker, state=AttemptState.CLAIMED)
     take_away(speaker, OpenJob(job=JOB))
     (step,) = said(run(), "next")
-    assert "nothing goes on with it" in step
+    assert "nothing continues it" in step
     assert "`spotwarden stop train`" in step
 
 

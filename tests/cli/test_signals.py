@@ -54,7 +54,7 @@ def test_each_signal_has_its_line(run):
     table = page[page.index("ATTEMPT") :]
     assert "2        train  alive     heartbeat                2026-01-05 11:00:00 UTC  0s " in table
     assert "progress in a heartbeat  2026-01-05 10:20:00 UTC  40m00s" in table
-    assert "12.5 %  whole, from 10:00:00" in table
+    assert "12.5%  whole, from 10:00:00" in table
     assert "(job)  ours      our sweeps               2026-01-05 11:00:00 UTC  0s " in table
     assert table.rstrip().endswith("longest time without progress so far: 10m00s")
 

@@ -217,7 +217,7 @@ def test_the_mail_server_can_be_put_into_trouble_and_out_of_it(shell):
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["show", "nobody"], "there is no job 'nobody'"),
+        (["show", "nobody"], "unknown job 'nobody'"),
         (["quarantine", "retry", "nobody"], "not in the quarantine: nobody; there is nothing"),
         (["quarantine", "drop"], "name a marker"),
         (["show", "../x"], "'../x' cannot be a job"),

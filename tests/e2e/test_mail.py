@@ -182,7 +182,7 @@ def test_a_mail_of_which_nobody_knows_comes_once_more_and_says_so(cloud):
         cloud, lambda: mails(cloud, "gave_up"), lambda found: len(found) > 1, "a second copy"
     )
     assert first["id"] == second["id"]
-    assert "already have this message" in second["text"].splitlines()[0]
+    assert "already have this message" in "".join(second["text"].splitlines()[:3])
     assert "already have this message" not in first["text"]
     tick(cloud, FUNCTION)
     settle(cloud)

@@ -185,5 +185,5 @@ def test_a_mail_of_a_function_that_is_killed_after_it_overran_comes_again_and_sa
     wait(SECONDS, lambda: not overrun.waiting(kind), "the mail stays in the outbox", every=1.0)
     first, second = overrun.mails(kind)
     assert first["id"] == second["id"]
-    assert "already have this message" in second["text"].splitlines()[0]
+    assert "already have this message" in "".join(second["text"].splitlines()[:3])
     assert "already have this message" not in first["text"]

@@ -289,7 +289,7 @@ def test_of_two_submits_at_once_the_vm_has_the_files_of_the_one_that_launched_it
     assert (
         "somebody else" in said[loser]
         or "another create script" in said[loser]
-        or "is running" in said[loser]
+        or "is already running" in said[loser]
     )
 
 

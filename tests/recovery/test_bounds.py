@@ -78,7 +78,7 @@ def test_preemptions_have_a_bound_of_their_own_where_somebody_sets_it(some, ends
 
     assert begins(2).record.state is AttemptState.PLACING
     assert isinstance(begins(3), Tell)
-    assert "3 times after Compute Engine took it" in begins(3).reason
+    assert "3 times after preemptions" in begins(3).reason
     own = replace(ends(restarted(some, 3), file, taken), surveyed=True)
     assert next_step(own, bounded, tick).record.state is AttemptState.PLACING
 

@@ -123,4 +123,4 @@ def test_what_a_limit_forbids_is_not_given_up_while_the_old_vm_runs(announced, s
     """It may run on; a successor is all that is refused."""
     waits = step(announced(file=JobFile(make_before_break=True, max_preemptions=0)))
     assert isinstance(waits, Wait)
-    assert "brought back 0 times" in waits.reason
+    assert "restarted 0 times" in waits.reason

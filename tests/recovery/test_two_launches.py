@@ -138,7 +138,7 @@ def test_the_vm_has_the_files_of_whoever_launched_it(worlds, pause, after_work, 
         assert loser.exit_code == 1, (call, loser.output)
         assert any(
             words in loser.output
-            for words in ("somebody else", "is running", "another create script", "beside it")
+            for words in ("somebody else", "is already running", "another create script", "beside it")
         ), (call, loser.output)
         winners.add(winner)
     assert winners == {"ada", "bob"}

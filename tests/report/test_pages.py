@@ -200,7 +200,7 @@ def test_before_the_first_sweep_the_table_says_when_it_comes():
     none = pages.experiments(Experiments(at=NOW), pages.TableQuery(), FRAME)
     lost = pages.experiments(made_up.table(1), pages.TableQuery(q="x y z"), FRAME)
     assert "the next tick of report_jobs does" in empty
-    assert "There is no job in the bucket yet." in none
+    assert "No jobs in the bucket yet." in none
     assert "No job is as you ask." in lost
 
 

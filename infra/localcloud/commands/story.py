@@ -19,7 +19,7 @@ from localcloud.private import keep_private
     type=click.Choice(["recovery", "governance"]),
     default="recovery",
     show_default=True,
-    help="How preempted jobs come back, or how VMs that are of no use are found, warned of and stopped.",
+    help="Restart of preempted jobs, or finding, warning about and stopping VMs that are no longer needed.",
 )
 @click.option("--once", is_flag=True, help="End after the story, at a terminal too.")
 @click.option(

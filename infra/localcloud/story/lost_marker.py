@@ -44,5 +44,5 @@ async def _who_found_it(stage: Stage, *, since: datetime, claimed: datetime) -> 
     """What woke the sweep that claimed the attempt: a tick only if one came in between."""
     ticked = await stage.watch.last_tick()
     if ticked is not None and since <= ticked <= claimed:
-        return "the event compute.instances.preempted or the minute's tick told of it"
-    return "the event compute.instances.preempted told of it"
+        return "the event compute.instances.preempted or the minute's tick reported it"
+    return "the event compute.instances.preempted reported it"

@@ -58,7 +58,7 @@ async def _finish(stage: Stage) -> None:
 def _resumed_at(curve: list[dict[str, Any]]) -> int:
     """The first step of attempt 2; `StoryError` where the curve has a gap, a double or no second attempt."""
     if [point["step"] for point in curve] != list(range(1, STEPS + 1)):
-        raise StoryError(f"the loss curve is not whole: {[item['step'] for item in curve]}")
+        raise StoryError(f"the loss curve is incomplete: {[item['step'] for item in curve]}")
     second = [given["step"] for given in curve if given["attempt"] == "2"]
     if not second or second[0] <= HALF_WAY:
         raise StoryError("the second attempt did not go on from the checkpoint")

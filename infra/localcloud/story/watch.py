@@ -178,4 +178,4 @@ async def until(
                 await asyncio.sleep(min(max(SOON, (time.monotonic() - began) / 10), SELDOM))
             return seen
     except TimeoutError:
-        raise StoryError(f"waited {within.total_seconds():g} s for {waiting_for}, in vain") from None
+        raise StoryError(f"timed out after {within.total_seconds():g} s for {waiting_for}") from None

@@ -205,7 +205,7 @@ def _with_warnings(held: tuple[EffectiveLimit, ...]) -> tuple[EffectiveLimit, ..
     if warn == value["warn"]:
         return held
     sooner = warn or (max(value["act"] - value["grace"], value["act"] / 2),)
-    note = "warned before it is acted upon"
+    note = "warned before any action"
     return tuple(
         msgspec.structs.replace(effective_limit, value=sooner, note=note)
         if effective_limit.name == "warn"

@@ -128,7 +128,7 @@ def _time(said: object) -> object:
 def _all_finite(bounds: Mapping[str, float]) -> None:
     for metric, bound in bounds.items():
         if not isfinite(bound):
-            raise ValueError(f"{metric} is {bound:g}; nothing can be held against that")
+            raise ValueError(f"{metric} is {bound:g}; no value can be compared with that")
 
 
 def _in_bounds(name: str, value: object) -> None:

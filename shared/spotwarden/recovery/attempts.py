@@ -60,7 +60,7 @@ def _next_step(facts: JobFacts, policy: Policy, tick: Tick) -> Step | None:
     """The next step of an open job, of whose instances only its own are left."""
     if late := told_late(facts):
         who = "a person" if by_person(late) else "a rule"
-        why = f"{who} removed {late.node} before this attempt, which the log told of late"
+        why = f"{who} removed {late.node} before this attempt, which the log reported late"
         return stop(facts, facts.ledger[-1], why, tick)
     if facts.newest and facts.newest.state in IN_FLIGHT:
         if facts.watched is None:

@@ -98,7 +98,7 @@ def _spent(facts: JobFacts, fate: Fate, limits: RecoveryLimits) -> str:
     most_taken = file.max_preemptions if file.max_preemptions is not None else limits.max_preemptions
     if most_taken is None or _ends(facts, taken=True) < most_taken:
         return ""
-    return f"brought back {most_taken} times after Compute Engine took it, the limit (max_preemptions)"
+    return f"restarted {most_taken} times after preemptions, which is the limit (max_preemptions)"
 
 
 def _ends(facts: JobFacts, *, taken: bool = False) -> int:

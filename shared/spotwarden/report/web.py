@@ -148,9 +148,7 @@ def _experiments(_request: "Request", looker: ReportLookup) -> View:
 
 def _job(job: str, looker: ReportLookup) -> View | str:
     report = looker.job(job) if job_problem(job) is None else None
-    return (
-        report or f"There is no job {job[:80]!r} on record. A new one is, ten minutes after it was asked for."
-    )
+    return report or f"Unknown job {job[:80]!r} . A new job appears here within 10 minutes."
 
 
 def _fleet(request: "Request", looker: ReportLookup) -> View | str:

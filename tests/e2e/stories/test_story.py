@@ -80,7 +80,7 @@ def test_a_vm_that_writes_no_marker_is_missed_all_the_same(told):
     """It comes back, and the story says what told of the loss and how long that took."""
     lines = chapter(told, "silent")
     assert "though nobody wrote a marker" in lines
-    assert re.search(r"told of it; preemption → create request: \d+ ms", lines)
+    assert re.search(r"reported it; preemption → create request: \d+ ms", lines)
     assert re.search(r"silent +ended +2 ", told)
 
 
@@ -93,7 +93,7 @@ def test_the_story_ends_with_nothing_left_and_says_where_to_look(told):
 
 def test_its_owner_gets_the_news_as_one_mail(told):
     """An hour later, since she need not do anything."""
-    assert len(re.findall(r"✉ ada@example\.com: \d+ notices about 4 jobs", told)) == 1
+    assert len(re.findall(r"✉ ada@example\.com: Spotwarden: \d+ notices about 4 jobs", told)) == 1
 
 
 @long

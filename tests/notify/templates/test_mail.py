@@ -37,7 +37,7 @@ def test_an_inbox_shows_what_comes_next_beside_the_subject():
     """Of one notice what will happen, or what to do; of several how many are urgent."""
     shown = '<div class="preheader">{}'
     assert shown.format("It will be stopped (its disks are kept) at 14:30 UTC") in message().html
-    assert shown.format("Mend it.") in message(pending(notice(todo="mend it", then=""))).html
+    assert shown.format("Mend it.") in message(pending(notice(todo="mend it", then="", due=None))).html
     assert shown.format("2 of these 2 notices are urgent") in message(*flood(2)).html
 
 

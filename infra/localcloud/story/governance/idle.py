@@ -33,7 +33,7 @@ async def late(ward: Ward, journey: GovernanceJourney) -> None:
     await ward.set_metadata("DATA", "ready")
     await ward.busy()
     await journey.until(FIRST + 25)
-    await ward.noted(f"The warning about {ward.name} no longer applies")
+    await ward.noted(f"Resolved: the warning about {ward.name} no longer applies")
     ward.stage.say("its owner hears with the hour's other news that the warning no longer applies")
     if await ward.label():
         raise StoryError(f"{ward.name} still bears the label")
@@ -67,8 +67,8 @@ async def dark(ward: Ward, journey: GovernanceJourney) -> None:
     ward.stage.say(f"    with the news of an hour: {unseen}")
     await ward.runs()
     if await ward.heard(f"{ward.name} has idle GPUs") or await ward.label():
-        raise StoryError(f"{ward.name} is held to be idle, and nobody can know")
-    ward.stage.say("it runs on: what nobody knows is never acted upon")
+        raise StoryError(f"{ward.name} is reported idle, which nothing can show")
+    ward.stage.say("it keeps running: Spotwarden takes no action on what it can't verify")
 
 
 async def stranger(ward: Ward, journey: GovernanceJourney) -> None:
@@ -76,7 +76,7 @@ async def stranger(ward: Ward, journey: GovernanceJourney) -> None:
     await journey.until(LAST)
     await ward.runs()
     if await ward.label() or await ward.case("idle"):
-        raise StoryError("a VM that is no job's was flagged")
+        raise StoryError("a VM without a job was flagged")
     ward.stage.say(
         "the other VM called late, in us-east1-b and no job's, has idled all the time: not touched"
     )

@@ -48,7 +48,7 @@ CAST: tuple[Role, ...] = (
 )
 STRANGER = Role(
     name="late",
-    does="runs in another zone under the name of a job, and is no job's",
+    does="runs in another zone under the name of a job, and belongs to no job",
     live=idle.stranger,
     owner=NOBODY,
 )
@@ -83,7 +83,7 @@ class GovernancePlot:
         say(
             "the policy: infra/policy.toml, enforced, with three changes (infra/localcloud/story/governance):"
         )
-        say("    idle VMs are stopped, not only told of; the jobs of grace@example.com have a limit;")
+        say("    idle VMs are stopped, not only reported; the jobs of grace@example.com have a limit;")
         say("    mails go out as soon as they are written")
         say("VMs are processes of this machine; `spotwarden local travel` skips hours that would only pass")
         for role in CAST:

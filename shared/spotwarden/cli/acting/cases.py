@@ -98,7 +98,7 @@ def keep(rule: str, key: str, *, span: timedelta | None, until: datetime | None,
     The policy limits how long.
     """
     if (span is None) == (until is None):
-        raise click.UsageError("say either --for or --until")
+        raise click.UsageError("use --for or --until, not both")
     _answer(rule, key, lambda by, now: Keep(by=by, until=now + span if span else until or now, why=why))
 
 

@@ -105,7 +105,7 @@ def drop_(keys: Sequence[str], to: str, *, everything: bool, yes: bool) -> None:
     context = open_context()
     chosen = _chosen(context, keys, to, everything=everything)
     if chosen and not yes:
-        click.confirm(f"Drop {len(chosen)}? Nobody is told of them any more", abort=True)
+        click.confirm(f"Drop {len(chosen)}? They won't be sent", abort=True)
     _each(context, chosen, outbox.drop, "dropped")
 
 

@@ -95,11 +95,11 @@ def put_back(context: Context, item: OutboxItem) -> None:
     again = _waiting(context, item) if item.pending.recipient.address else _told_anew(item)
     # It may wait already, put back by somebody else: that is as good.
     _do(context, again, also_good=Lost)
-    drop(context, item, reason="it waits to be sent once more")
+    drop(context, item, reason="it waits to be sent again")
 
 
 def _told_anew(item: OutboxItem) -> Tell:
-    return Tell(reason="a person has it published once more", notice=item.pending.notice)
+    return Tell(reason="a person published it again", notice=item.pending.notice)
 
 
 def _waiting(context: Context, item: OutboxItem) -> StoreObject:
@@ -107,7 +107,7 @@ def _waiting(context: Context, item: OutboxItem) -> StoreObject:
     to = pending.recipient
     entry = OutboxEntry(channel=to.channel.value, person=person_key(to.address), notice=item.key)
     return StoreObject(
-        reason="a person has it sent once more",
+        reason="a person sent it again",
         job=pending.notice.job,
         name=context.settings.layout.build(entry),
         data=msgspec.json.encode(pending),

@@ -90,7 +90,7 @@ def drop(markers: Sequence[str], *, everything: bool, yes: bool) -> None:
     chosen = _chosen(context, markers, everything=everything)
     names = ", ".join(marker.aside.marker for marker in chosen)
     if not yes:
-        click.confirm(f"Drop {names}? Their jobs are not brought back", abort=True)
+        click.confirm(f"Drop {names}? Their jobs won't restart", abort=True)
     for quarantined_marker in chosen:
         _do(context, quarantined_marker)
         click.echo(f"{quarantined_marker.aside.marker}: dropped")

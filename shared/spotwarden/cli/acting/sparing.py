@@ -63,7 +63,7 @@ def keep(name: str, *, span: timedelta | None, until: datetime | None, off: bool
       spotwarden keep my-job --off
     """
     if (span is not None) + (until is not None) + off != 1:
-        raise click.UsageError("say one of --for, --until and --off")
+        raise click.UsageError("use one of --for, --until and --off")
     word = _open("keep", name)
     if off:
         _release(word, why)
@@ -95,8 +95,8 @@ def extend(job: str, *, span: timedelta, why: str) -> None:
     """
     word = _open("extend", job)
     so_far(
-        f"nobody knows whether {job} has more time now; `spotwarden policy explain {job}` tells. The same "
-        "command again may add it twice"
+        f"we couldn't check whether {job} has more time now; `spotwarden policy explain {job}` shows"
+        " it. The same command may add it twice"
     )
     about = [case for case in _about(word) if case.rule == "job_cap"]
     if about:
@@ -214,7 +214,7 @@ def _vms(word: CaseCommand) -> tuple[Machine, ...]:
 
 
 def _unknown(word: CaseCommand) -> str:
-    return f"there is no job and no VM {word.name!r} in gs://{word.context.settings.bucket}"
+    return f"unknown job or VM {word.name!r} in gs://{word.context.settings.bucket}"
 
 
 def _label(word: CaseCommand, machines: Sequence[Machine], value: str) -> None:

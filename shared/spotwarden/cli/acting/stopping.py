@@ -39,8 +39,8 @@ def stop(job: str, *, delete: bool, why: str, yes: bool) -> None:
     """Stop all nodes of a job for good.
 
     Its ledger is closed first, so that neither a preemption nor a sweep under way can start it again; then
-    its VMs are stopped. Their disks stay and are paid for, until --delete; what is on local SSDs is lost. A
-    job that waits for a place is stopped as well. Exit status 1: it was not stopped, or nobody knows.
+    its VMs are stopped. Their disks are kept and cost money, until --delete. Data on local SSDs is lost. A
+    job that waits for a place is stopped as well. Exit status 1: it was not stopped, or we couldn't check.
 
     \b
     Examples:
@@ -60,7 +60,7 @@ def stop(job: str, *, delete: bool, why: str, yes: bool) -> None:
         if not yes:
             click.confirm(f"Stop {job}?", abort=True)
     again = f"spotwarden stop {job}{' --delete' if delete else ''} --yes"
-    so_far(f"nobody knows whether {job} is stopped; `{again}` makes sure of it, and does nothing twice")
+    so_far(f"we couldn't check whether {job} is stopped; `{again}` makes sure, and is safe to repeat")
     carried = end_job(command, offer_facts, ending)
     report(carried)
     if carried.hidden:
@@ -89,8 +89,8 @@ def end_job(
     carried = carry_out(executor, ending(offer_facts), again)
     if carried.done:
         so_far(
-            f"{carried.verdict.done}; whether a request that was under way makes another VM was still being "
-            "watched: the same command again looks once more"
+            f"{carried.verdict.done}; we couldn't check whether a pending request creates another VM."
+            " Run the same command again to check"
         )
     done, left = (
         carried.verdict.done,
@@ -156,8 +156,8 @@ def restart(job: str) -> None:
         # It is on its way already, and goes on by this word: what was removed before it does not end it.
         ask_again(command.context, command.sweep.executor, job, command.sweep.tick)
     so_far(
-        f"nobody knows whether the next attempt of {job} is on record; the same command again makes sure of "
-        f"it, and makes no second one; `spotwarden show {job}` tells how it stands"
+        f"we couldn't check whether the next attempt of {job} is on record; the same command makes"
+        f" sure, and creates no second one. `spotwarden show {job}` shows its status"
     )
     report(carry_out(command.sweep.executor, verdict, again))
 

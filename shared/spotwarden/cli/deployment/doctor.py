@@ -45,8 +45,8 @@ def doctor(
 ) -> None:
     """Check that a deployment works, and what to fix.
 
-    Nothing is changed but by trying: each function is ticked, a marker that is no job's is written and
-    dropped again, and one sample is mailed. The status is 0 where nothing is wrong.
+    It tries the deployment: it ticks each function, writes and drops a marker without a job, and mails one
+    sample. Nothing else is changed. The exit status is 0 if nothing is wrong.
 
     \b
     Examples:

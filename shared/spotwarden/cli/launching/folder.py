@@ -30,7 +30,7 @@ def read_kit() -> dict[str, str]:
         if all((place / name).is_file() for name in KIT):
             return {name: (place / name).read_text(encoding="utf-8") for name in KIT}
     raise click.ClickException(
-        f"there is no job kit: {' and '.join(KIT)} in {_PLACES[0]}; it comes with a checkout of Spotwarden"
+        f"the job kit is missing: {' and '.join(KIT)} in {_PLACES[0]}; it comes with a checkout of Spotwarden"
     )
 
 
@@ -53,7 +53,7 @@ def write(folder: Path, texts: Mapping[str, str], *, overwrite: bool) -> None:
         raise click.ClickException(
             f"you have edited {', '.join(edited)} in {folder}; launch that with\n"
             f"  spotwarden submit {folder}/create-instance.sh --job {folder.name} [--code .] [--again]\n"
-            "or say --overwrite to have it written anew"
+            "or say --overwrite to replace it"
         )
     folder.mkdir(parents=True, exist_ok=True)
     for name in before.keys() - texts.keys():

@@ -120,8 +120,8 @@ def overtaken(attempt: Attempt, newest: Attempt) -> click.ClickException:
     """What is told where an attempt is the newest no more."""
     return click.ClickException(
         f"{attempt.job} was launched or stopped by somebody else meanwhile: attempt"
-        f" {newest.number} is {newest.state.value}. Nothing was launched here;"
-        f" `spotwarden show {attempt.job}` tells how it stands"
+        f" {newest.number} is {newest.state.value}. Nothing was launched here. `spotwarden show"
+        f" {attempt.job}` shows its status"
     )
 
 

@@ -26,7 +26,7 @@ from spotwarden.recovery.chain import as_told
 def shell(job: str, node: str, command: tuple[str, ...], *, iap: bool) -> None:
     """Run COMMAND on a job's VM, or open a shell there.
 
-    Several words reach the program as they are; one word is a line for the shell. It goes by `gcloud compute
+    Several words reach the program as they are; one word is a line for the shell. It uses `gcloud compute
     ssh`, so gcloud must be here; on the local cloud it runs among the VM's processes, and has no input.
 
     \b
@@ -51,7 +51,7 @@ def _find(context: Context, facts: JobFacts, node: str) -> Instance:
     """The VM of the job's newest attempt; a `ClickException` says why there is none."""
     job = facts.job
     if not facts.ledger and facts.status_code is None:
-        raise click.ClickException(f"there is no job {job!r}; `spotwarden jobs` lists them")
+        raise click.ClickException(f"unknown job {job!r}; to list jobs: spotwarden jobs")
     newest = as_told(facts).newest
     instances = newest.instances if newest else {}
     name = _node(job, list(instances), node)
@@ -59,9 +59,7 @@ def _find(context: Context, facts: JobFacts, node: str) -> Instance:
         if vm.id == instances[name]:
             return vm
     ended = f"it ended with status {facts.status_code}" if facts.status_code is not None else ""
-    raise click.ClickException(
-        f"{job} has no VM now: {ended or f'`spotwarden show {job}` tells how it stands'}"
-    )
+    raise click.ClickException(f"{job} has no VM now: {ended or f'`spotwarden show {job}` shows its status'}")
 
 
 def _node(job: str, names: list[str], said: str) -> str:
@@ -80,7 +78,7 @@ def _by_gcloud(context: Context, vm: Instance, line: str, *, iap: bool) -> list[
     gcloud = shutil.which("gcloud")
     if gcloud is None:
         raise click.ClickException(
-            "`spotwarden shell` goes by `gcloud compute ssh`, and there is no gcloud here: install the "
+            "`spotwarden shell` needs `gcloud compute ssh`, but gcloud isn't installed. Install the "
             f"Google Cloud CLI, or open a shell on {vm.name} ({vm.zone}) in the Cloud console"
         )
     words = [gcloud, "compute", "ssh", vm.name, f"--project={context.settings.project}", f"--zone={vm.zone}"]

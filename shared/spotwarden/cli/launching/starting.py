@@ -72,8 +72,8 @@ def start(context: Context, first: JobFacts, launch: Launch, owner: str, staged:
             _record(Starting(context, executor, launch, owner, tick, staged), facts)
         facts = _in_place(context, executor, facts.job, number, tick)
         so_far(
-            f"attempt {number} of {facts.job} is on record; each minute's tick goes on with it. "
-            f"`spotwarden show {facts.job}` tells how it stands, `spotwarden stop {facts.job}` ends it"
+            f"attempt {number} of {facts.job} is on record; each minute's tick continues it. "
+            f"`spotwarden show {facts.job}` shows its status, `spotwarden stop {facts.job}` ends it"
         )
         return _carry_on(Starting(context, executor, launch, owner, tick, staged), facts, number)
 
@@ -106,7 +106,7 @@ def _in_place(context: Context, executor: Executor, job: str, number: int, tick:
         return facts
     so_far(
         f"attempt {number} of {job} is on record, its files are not all in place, and nothing was launched; "
-        "the same command again goes on, and without it the job counts as stopped ten minutes later"
+        "the same command continues, and without it the job counts as stopped ten minutes later"
     )
     put_in_place(context, executor, facts, tick)
     return look(context, job)
@@ -123,7 +123,7 @@ def _record(starting: Starting, facts: JobFacts) -> None:
     """
     so_far(
         f"all of {facts.job} is sent, and nothing is known to be launched; the same command again goes on, "
-        f"and `spotwarden show {facts.job}` tells how it stands"
+        f"and `spotwarden show {facts.job}` shows its status"
     )
     number = _next(facts)
     for _ in range(OPENINGS):

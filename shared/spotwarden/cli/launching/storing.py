@@ -37,8 +37,8 @@ def look(context: Context, job: str, *, script: bool = False) -> JobFacts:
 def storing(job: str) -> None:
     """From now on an interrupted command leaves something behind."""
     so_far(
-        f"nothing was launched; what was sent for {job} by now is kept, and the same command again goes on "
-        "without sending it anew"
+        f"nothing was launched; what was sent for {job} by now is kept. Run the same command to"
+        " continue without sending it again"
     )
 
 

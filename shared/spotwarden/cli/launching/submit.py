@@ -26,7 +26,7 @@ from spotwarden.recovery import submission
     default=default_owner,
     help="Who is told about it [default: SPOTWARDEN_OWNER, else you].",
 )
-@click.option("--again", is_flag=True, help="Launch a job that has ended or is closed once more.")
+@click.option("--again", is_flag=True, help="Launch a job again that has ended or is closed.")
 @click.option(
     "--resolve", is_flag=True, help="Run a script that cannot be read as data here, creating nothing."
 )

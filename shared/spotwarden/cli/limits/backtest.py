@@ -75,9 +75,9 @@ typed.prepare(
     "functions",
     type=click.Choice(list(FUNCTIONS)),
     multiple=True,
-    help="Only this function's rules; may be said again.",
+    help="Only this function's rules; repeatable.",
 )
-@click.option("--all", "everything", is_flag=True, help="Print every VM that would be acted upon.")
+@click.option("--all", "everything", is_flag=True, help="Print every VM that would be acted on.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, one object for each function.")
 def backtest(
     file: Path, *, span: timedelta, functions: tuple[str, ...], everything: bool, as_json: bool

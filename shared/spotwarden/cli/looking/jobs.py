@@ -36,7 +36,7 @@ WORDS = [standing.value for standing in Standing]
 @click.option("--sort", type=click.Choice(list(SORTS)), default="name", show_default=True)
 @click.option("--reverse", is_flag=True, help="The other way round.")
 @click.option("--limit", type=click.IntRange(1), metavar="N", help="Only the first N.")
-@click.option("--exact", is_flag=True, help="Read every job anew, also those that are over.")
+@click.option("--exact", is_flag=True, help="Read every job again, including those that are over.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, one list.")
 @click.option("--watch", is_flag=True, help="Look again and again, until Ctrl-C.")
 @click.option(

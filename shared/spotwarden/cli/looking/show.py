@@ -162,7 +162,7 @@ def _progress(details: Details, now: datetime) -> str:
         parts.append(f"checkpoint {beat.checkpoint}")
     if details.progress_at and details.progress_at < details.beat_at:
         parts.append(f"last progress {duration(now - details.progress_at)} ago")
-    parts.append(f"last heard of {duration(now - details.beat_at)} ago")
+    parts.append(f"last seen {duration(now - details.beat_at)} ago")
     return ", ".join(parts)
 
 
@@ -202,8 +202,8 @@ def _by_itself(shown: JobDetails) -> str:
     facts, newest = shown.details.facts, shown.details.facts.newest
     if newest and newest.state in IN_FLIGHT and facts.watched is None:
         return (
-            f"attempt {newest.number} is on record, and not on the list of open jobs, so that nothing goes "
-            f"on with it: launch it once more by the same command, or `spotwarden stop {facts.job}`"
+            f"attempt {newest.number} is on record, and not on the list of open jobs, so nothing"
+            f" continues it. Launch it again with the same command, or run `spotwarden stop {facts.job}`"
         )
     swept, now = shown.swept, shown.now
     if swept is None:

@@ -78,7 +78,7 @@ def _number(digits: str) -> float:
     try:
         return float(digits)
     except ValueError:
-        raise Misfit(f"{digits!r} is no number") from None
+        raise Misfit(f"{digits!r} is not a valid number") from None
 
 
 def _unit(letter: str, *, by_time: bool) -> str:

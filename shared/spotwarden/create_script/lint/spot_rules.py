@@ -56,7 +56,7 @@ def tied_to_its_place(facts: Facts) -> Iterator[LintFinding]:
     for launch, instance in facts.instances():
         reasons = _reasons(instance) if instance.spot else ()
         if reasons:
-            text = f"the job can only be brought back in this zone: {'; '.join(reasons)}"
+            text = f"the job can only restart in this zone: {'; '.join(reasons)}"
             yield LintFinding(launch.command.line, "tied-to-its-zone", text)
 
 

@@ -29,7 +29,7 @@ def read_policy(file: Path, mode: Mode | None = None, ops: str = "") -> Policy:
     if policy is None or faults:
         count = "1 fault" if len(faults) == 1 else f"{len(faults)} faults"
         listed = "\n".join(f"  {fault}" for fault in faults)
-        raise PolicyError(f"{file}: {count}; nothing is done by half of a policy\n{listed}")
+        raise PolicyError(f"{file}: {count}; nothing is done until it is fixed\n{listed}")
     governance = policy.governance
     if ops and not governance.ops:
         governance = msgspec.structs.replace(governance, ops=ops)

@@ -72,7 +72,7 @@ def clear(facts: CaseFacts, why: str, policy: Policy, tick: Tick) -> CaseStep | 
     if counting(case):
         # Before it is told: where it is bad again in the next sweep, the owner has read that nothing is done.
         taken_back = replace(case, warnings=past(case))
-        return FileCase(reason="its warnings are taken back", case=taken_back, generation=generation)
+        return FileCase(reason="its warnings no longer count", case=taken_back, generation=generation)
     notice = notices.cleared(case, why, policy, tick)
     if case.warnings and notice.id not in facts.told:
         return Tell(reason=why, notice=notice)

@@ -110,7 +110,7 @@ def _record(offer_facts: OfferFacts, facts: JobFacts, why: str, now: datetime, *
 def _over_already(facts: JobFacts) -> AnswerVerdict:
     how = f"it ended with status {facts.status_code}" if facts.status_code is not None else "it is closed"
     going = [instance.name for instance in facts.instances if instance.status in GOING]
-    more = f", and {names(going)} is on its way out" if going else ", and none of its VMs runs"
+    more = f", and {names(going)} is stopping" if going else ", and none of its VMs runs"
     if facts.unsure:
         more = f". {_HIDDEN.format(facts.unsure)}"
     says = f"{facts.job} need not be stopped: {how}{more}."
@@ -127,10 +127,10 @@ def _notes(
     if count and each:
         total = f"{count * each:,} GB of disks"
         if delete:
-            notes.append(f"{total} outlive their VMs and are paid for until somebody deletes them.")
+            notes.append(f"{total} outlive their VMs and cost money until you delete them.")
         else:
             by = f"`spotwarden stop {facts.job} --delete`"
-            notes.append(f"{total} stay and are paid for; {by} deletes the VMs as well.")
+            notes.append(f"{total} are kept and cost money. {by} deletes the VMs too.")
     if facts.unsure:
         notes.append(f"{_HIDDEN.format(facts.unsure)}.")
     return tuple(notes)

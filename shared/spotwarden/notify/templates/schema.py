@@ -73,7 +73,7 @@ def _post(ref: Mapping[str, Any]) -> Mapping[str, Any]:
     """The body that a hook of the plain shape gets."""
     fields = {
         "schema": {"const": SCHEMA, "description": "The version of this shape."},
-        "id": {"type": "string", "description": "The same when it is sent once more."},
+        "id": {"type": "string", "description": "The same when it is sent again."},
         "at": _MOMENT,
         "again": {"type": "boolean", "description": "Whether it may be a second copy."},
         "notices": {"type": "array", "items": ref},

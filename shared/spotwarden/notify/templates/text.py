@@ -101,7 +101,7 @@ def _zone_name(local: datetime) -> str:
 def sentence(text: str, *names: str) -> str:
     """With a capital and a full stop, unless it begins with one of these names or ends with code."""
     first = text.partition(" ")[0].rstrip(":;,")
-    if first.isalpha() and first.islower() and first not in names:
+    if first.isascii() and first.isalpha() and first.islower() and first not in names:
         text = text[:1].upper() + text[1:]
     return f"{text}." if text[-1:].isalnum() or text[-1:] in {")", '"', "%"} else text
 

@@ -147,7 +147,7 @@ def _count(chosen: TablePage, frame: PageFrame) -> str:
 def _nothing(table: Experiments) -> str:
     if table.at is None:
         return "No sweep has made a report yet: the next tick of report_jobs does, within ten minutes."
-    return "No job is as you ask." if table.rows else "There is no job in the bucket yet."
+    return "No job is as you ask." if table.rows else "No jobs in the bucket yet."
 
 
 def _names(names: Iterator[str] | Sequence[str]) -> list[str]:
