@@ -9,7 +9,7 @@ find_python() {
   local candidate found
   for candidate in "${PYTHON:-}" python3 python3.14 python3.13 python3.12 python3.11 python; do
     [ -n "$candidate" ] || continue
-    if found=$("$candidate" -S -c 'import sys; sys.version_info < (3, 11) and sys.exit(1); print(sys.executable)' 2>/dev/null); then
+    if found=$("$candidate" -S -c 'import sys; sys.version_info < (3, 11) and sys.exit(1); print(getattr(sys, "_base_executable", "") or sys.executable)' 2>/dev/null); then
       printf '%s\n' "$found"
       return
     fi
