@@ -4,11 +4,19 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from spotwarden.layout import CreateScript, Heartbeat, MarkerName, OpenJob, ReportPart, StatusCode
+from spotwarden.layout import (
+    CreateScript,
+    Heartbeat,
+    MarkerName,
+    OpenJob,
+    ReportPart,
+    StatusCode,
+)
 from spotwarden.model.standing import Standing
 from spotwarden.ports import Entry
 from spotwarden.report.changes import FEW, states
 from spotwarden.report.sweep import FRESH, ROUND
+from tests.fakes.beats import kit_beat
 from tests.report.report_world import HOUR, ReportWorld
 
 NOW = datetime(2026, 11, 18, 12, tzinfo=UTC)
@@ -70,6 +78,14 @@ def test_an_open_job_of_which_nothing_changes_is_looked_at_in_its_turn(world):
 def test_an_object_that_is_written_makes_it_looked_at(world, thing):
     """New, or in place of another."""
     world.store(thing, b"{}")
+    assert next_tick(world) == {"train"}
+
+
+def test_a_heartbeat_of_the_job_kit_makes_it_looked_at(world):
+    """It is in no folder of the job, and says everything in its metadata."""
+    kit_beat(world.cloud.store, "other", layout=world.layout, job="other", attempt=1)
+    assert next_tick(world) == set()
+    kit_beat(world.cloud.store, "train", layout=world.layout, job="train", attempt=1, step=7)
     assert next_tick(world) == {"train"}
 
 

@@ -37,11 +37,11 @@ def states(entries: Iterable[Entry], prefix: str, jobs: Collection[str]) -> dict
         job = entry.name[start : entry.name.find("/", start)]
         if job in wanted:
             by_job[job].append(entry)
-    return {job: _digest(rows) for job, rows in by_job.items()}
+    return {job: digest(rows) for job, rows in by_job.items()}
 
 
-def _digest(entries: Iterable[Entry]) -> str:
-    """The time counts beside the generation: it alone tells of new metadata."""
+def digest(entries: Iterable[Entry]) -> str:
+    """These rows of a listing in short; the time counts too, for it alone tells of new metadata."""
     rows = sorted(entries, key=lambda entry: entry.name)
     said = "\n".join(f"{row.name} {row.generation} {row.updated.timestamp()}" for row in rows)
     return blake2b(said.encode(), digest_size=8).hexdigest()

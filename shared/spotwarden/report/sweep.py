@@ -25,7 +25,7 @@ from spotwarden.model.policy import RULES, Policy
 from spotwarden.model.standing import Standing
 from spotwarden.ports import ConflictError
 from spotwarden.recovery.node_beats import BeatSource, LazyBeats
-from spotwarden.report.changes import read_states, summaries, token
+from spotwarden.report.changes import digest, read_states, summaries, token
 from spotwarden.report.figures.cases import pending
 from spotwarden.report.figures.merging import merged
 from spotwarden.report.figures.rows import summary as make_summary
@@ -221,10 +221,12 @@ def _is_due(work: ReportRun, entry: IndexEntry, turn: int) -> bool:
 
 
 def _token(work: ReportRun, job: str, nodes: Collection[str]) -> str:
-    """How the listings of this tick show a job."""
+    """How the listings of this tick show a job, the heartbeats of the job kit among them."""
     seen = work.seen
+    heard = [beat.entry for beat in work.beats.of(job).values()]
     lists = [name for name, jobs in (("open", seen.opened), ("stalled", seen.stalled)) if job in jobs]
-    return token(work.states.get(job, ""), lists, seen.marked & {job, *nodes})
+    shown = work.states.get(job, "") + (digest(heard) if heard else "")
+    return token(shown, lists, seen.marked & {job, *nodes})
 
 
 def _is_job(name: str) -> bool:
