@@ -169,9 +169,9 @@ def test_from_a_marker_to_the_request_few_calls_wait_for_one_another(world):
     slow = Slow(world.cloud.ports())
     world.sweep_over(slow.cloud, "test-vm")
     before = slow.made[: [call for call, _, _ in slow.made].index("launch") + 1]
-    assert len(before) == 14
-    beside = {str(what) for call, what, _ in before[:4] if call in {"entries", "read"}}
-    assert {"test-vm/metadata/", "spotwarden/open/test-vm.json"} <= beside
+    assert len(before) == 15
+    beside = {str(what) for call, what, _ in before[:5] if call in {"entries", "each_entry", "read"}}
+    assert {"test-vm/metadata/", "spotwarden/open/test-vm.json", "heartbeats/test-vm"} <= beside
 
 
 @pytest.mark.parametrize("call", ["read", "entries"])

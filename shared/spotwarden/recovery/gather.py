@@ -33,7 +33,7 @@ from spotwarden.recovery.crowds import LISTED, told_apart
 from spotwarden.recovery.job_folder import JobFolder, look_into, read_watch
 from spotwarden.recovery.job_look import Looking, RestOfMarkers
 from spotwarden.recovery.markers import job_names, read_markers
-from spotwarden.recovery.node_beats import LazyBeats
+from spotwarden.recovery.node_beats import HeardBeats, LazyBeats, read_beats
 from spotwarden.recovery.nodes import LOG_MARGIN, ShownInstances
 from spotwarden.recovery.open_jobs import is_whole, list_open, log_from, read_entries, read_watches
 from spotwarden.recovery.sharing import SharedJobs, Sharing, none_shared
@@ -135,20 +135,23 @@ class Ahead(NamedTuple):
 
     folder: JobFolder | None = None
     watched: Watched | None = None
+    beats: HeardBeats | None = None
 
 
 def _look_ahead(cloud: Cloud, layout: Layout, tick: Tick, workers: int) -> tuple[list[Entry] | None, Ahead]:
     """The markers as `_few` gives them, and with them what most jobs need next."""
     if workers == 1 or job_problem(tick.about) is not None or tick.about in RESERVED_JOBS:
         return _few(cloud, layout, tick), Ahead()
-    with ThreadPoolExecutor(2) as pool:
+    with ThreadPoolExecutor(3) as pool:
         folder = pool.submit(look_into, cloud.store, layout, tick.about)
         watched = pool.submit(read_watch, cloud.store, layout, tick.about)
+        beats = pool.submit(read_beats, cloud.store, layout, (tick.about,))
         few = _few(cloud, layout, tick)
     # What failed is read again in its turn, and says then what is wrong.
     return few, Ahead(
         folder=None if folder.exception() else folder.result(),
         watched=None if watched.exception() else watched.result(),
+        beats=None if beats.exception() else beats.result(),
     )
 
 
@@ -177,7 +180,8 @@ def _one(cloud: Cloud, layout: Layout, tick: Tick, entries: list[Entry], ahead: 
         known = ahead if job == tick.about else Ahead()
         shown = _shown_of(cloud, layout, job, markers, now=tick.now, folder=known.folder)
         watched = [known.watched] if known.watched else []
-        jobs.append(partial(Looking(cloud.store, layout, shown=shown, watched=watched).look, job, markers))
+        look = Looking(cloud.store, layout, shown=shown, watched=watched, beats=known.beats)
+        jobs.append(partial(look.look, job, markers))
     return GatheredJobs(jobs=jobs)
 
 

@@ -34,8 +34,9 @@ class HeardBeats(msgspec.Struct, frozen=True, kw_only=True):
     jobs: Mapping[str, str] = {}
     junk: tuple[str, ...] = ()
 
-    def of(self, job: str) -> Mapping[Heartbeat, NodeBeat]:
-        """Those that say that they are of this job."""
+    def of(self, job: str, nodes: Iterable[str] = ()) -> Mapping[Heartbeat, NodeBeat]:
+        """Those that say that they are of this job, whatever its nodes are."""
+        del nodes
         return self.by_job.get(job, {})
 
 
