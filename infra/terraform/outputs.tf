@@ -56,14 +56,13 @@ output "lifecycle" {
 # Longer than anything looks back: back-tests a month, warnings as long as a case, links a week; the audit for a year.
 # A heartbeat is as old as its last write: a week after that its node is gone, and all lists of heartbeats are shorter.
 locals {
+  # `report/days` has the days of the audit as the report shows them; all else of the report is written over.
   kept_days = {
-    "spotwarden/sweeps"    = 90
-    "spotwarden/delivered" = 90
-    "spotwarden/answers"   = 90
-    "spotwarden/audit"     = 400
-    "heartbeats"           = 7
-
-    # Days of the audit as the report shows them; all else of the report is written over.
+    "spotwarden/sweeps"      = 90
+    "spotwarden/delivered"   = 90
+    "spotwarden/answers"     = 90
+    "spotwarden/audit"       = 400
     "spotwarden/report/days" = 400
+    "heartbeats"             = 7
   }
 }

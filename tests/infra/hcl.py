@@ -81,7 +81,7 @@ def faults_of_layout(text: str) -> list[str]:
             faults.append(f"line {number}: the spaces around it")
         if change > 0:
             depths.append(change)
-        if change == 0 and re.match(r"\s*[\w.\"-]+ *= ", line):
+        if change == 0 and re.match(r"\s*[\w./\"-]+ *= ", line):
             run.append((number, line))
             continue
         faults += _ragged(run)
@@ -101,7 +101,7 @@ def _ragged(run: Sequence[tuple[int, str]]) -> list[str]:
     """The lines of a run whose equals signs are not below each other."""
     if not run:
         return []
-    names = (re.match(r"\s*[\w.\"-]+", line) for _, line in run)
+    names = (re.match(r"\s*[\w./\"-]+", line) for _, line in run)
     wide = max(name.end() for name in names if name)
     return [f"line {number}: its equals sign" for number, line in run if not line[wide:].startswith(" = ")]
 

@@ -22,18 +22,18 @@ OUTSIDE = frozenset(
 )  # fmt: skip
 BELOW = ("spotwarden.clock", "spotwarden.engine", "spotwarden.gcp", "spotwarden.ports")
 DOORS = {
-    "recovery": "crowds gather job_folder job_look markers open_jobs own_instances places ran surveying"
-    " sweep",
+    "recovery": "crowds gather job_folder job_look markers node_beats open_jobs own_instances places ran"
+    " sharing surveying sweep",
     "governance": "last_sweeps pace price_file recording sweep caps/gather caps/meter caps/sweep"
     " cases/deliveries cases/store compliance/gather compliance/sweep idle/gather idle/sweep reap/gather"
     " reap/launched"
-    " reap/sweep signals/gather signals/heard signals/heartbeats signals/records signals/steady"
-    " signals/trainings signals/whose",
+    " reap/sweep signals/folders signals/gather signals/heard signals/heartbeats signals/junk signals/records"
+    " signals/steady signals/trainings signals/whose",
     "notify": "channels/conversation channels/door channels/hooks channels/replies channels/smtp"
     " channels/wire links/offer_facts links/audience links/carrying links/preferences links/taking links/web"
     " links/writing outbox/delivery outbox/intake outbox/lease outbox/renderer outbox/preferences"
     " outbox/records outbox/shared outbox/store outbox/sweep",
-    "report": "assets gather lookup news site store sweep web weekly_mail",
+    "report": "assets changes gather lookup news site store sweep web weekly_mail",
 }
 """The modules of each feature that reach outside; all others are pure: facts in, verdicts out."""
 

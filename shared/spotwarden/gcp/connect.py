@@ -1,5 +1,7 @@
 """Opens the cloud. Nothing of Google's is imported or asked before the first call that needs it."""
 
+from functools import partial
+
 from spotwarden.gcp.endpoint import checked_endpoint
 from spotwarden.gcp.first_use import calls, on_first_use
 from spotwarden.ports import Cloud, Compute, Metrics, NoTopic, Store, Topic
@@ -18,7 +20,6 @@ def connect(
     """The cloud of one project: its bucket, Compute Engine, metrics and the topic that notices go to.
 
     `wakeups` is the topic whose messages wake the function, "" for none.
-
     Storage follows Google's own `STORAGE_EMULATOR_HOST`; the endpoints are URLs, "" for Google's. Plain http
     on loopback is spoken to without credentials.
 
@@ -27,7 +28,7 @@ def connect(
     """
     endpoint = checked_endpoint(compute_endpoint)
     metrics_endpoint = checked_endpoint(monitoring_endpoint) if monitoring_endpoint else ""
-    topic_endpoint = checked_endpoint(pubsub_endpoint) if pubsub_endpoint else ""
+    named = partial(_topic, project, checked_endpoint(pubsub_endpoint) if pubsub_endpoint else "")
 
     def store() -> Store:
         from spotwarden.gcp.storage import CloudStorage
@@ -39,11 +40,6 @@ def connect(
 
         return ComputeEngine(project=project, endpoint=endpoint)
 
-    def named(name: str) -> Topic:
-        from spotwarden.gcp.pubsub import CloudTopic
-
-        return CloudTopic(project=project, topic=name, endpoint=topic_endpoint)
-
     def metrics() -> Metrics:
         from spotwarden.gcp.monitoring import CloudMonitoring
 
@@ -52,8 +48,14 @@ def connect(
     return Cloud(
         store=on_first_use(store),
         compute=on_first_use(compute),
-        notices=on_first_use(lambda: named(topic)),
+        notices=on_first_use(partial(named, topic)),
         metrics=on_first_use(metrics),
-        wakeups=on_first_use(lambda: named(wakeups)) if wakeups else NoTopic(),
+        wakeups=on_first_use(partial(named, wakeups)) if wakeups else NoTopic(),
         calls=calls,
     )
+
+
+def _topic(project: str, endpoint: str, name: str) -> Topic:
+    from spotwarden.gcp.pubsub import CloudTopic
+
+    return CloudTopic(project=project, topic=name, endpoint=endpoint)
