@@ -24,6 +24,7 @@ from spotwarden.model.launch import NoLaunch
 from spotwarden.model.outcome import Done, Lost, Unanswered
 from spotwarden.recovery.placing import UNANSWERED_AT_MOST
 from spotwarden.recovery.progress import after
+from tests.recovery.facts import NOW
 
 HOUR = timedelta(hours=1)
 
@@ -200,3 +201,12 @@ def test_an_unlaunchable_job_without_a_marker_gets_one_in_the_quarantine(some, w
     steps, _ = walk(some.job(launch=None, nodes=(lost,)))
     assert [type(one) for one in steps] == [Tell, Quarantine, EndWatch]
     assert (steps[1].name, steps[1].data) == ("test-vm", b"")
+
+
+@pytest.mark.parametrize(("ahead", "waits"), [(1, False), (2, True), (10, True), (11, False)], ids=str)
+def test_a_sweep_that_overslept_an_attempt_concludes_nothing_of_it(some, step, ahead, waits):
+    """What it saw is older than the record; further ahead it is the record's clock that is wrong."""
+    removed = some.node(history=(some.operation("stop", user="ann@x.org"),))
+    newest = some.attempt(instances={"test-vm": "1001"}, created=NOW + timedelta(minutes=ahead))
+    decided = step(some.job(ledger=(newest,), nodes=(removed,)))
+    assert (isinstance(decided, Wait) and "newer than what this sweep has seen" in decided.reason) is waits

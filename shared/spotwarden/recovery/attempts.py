@@ -5,6 +5,7 @@ a claim is created once, a try is written down before it is asked, the first as 
 are stored before a marker goes.
 """
 
+from datetime import timedelta
 from functools import partial
 
 from msgspec.structs import replace
@@ -26,11 +27,14 @@ from spotwarden.recovery.ending import clear, close, end_watch, ended, stop
 from spotwarden.recovery.fates import Fate, Now
 from spotwarden.recovery.first_try import with_first_try
 from spotwarden.recovery.gang_wish import follow_wish
+from spotwarden.recovery.identity import CLOCKS_APART
 from spotwarden.recovery.judging import LossFinding, answered, closed, find
 from spotwarden.recovery.removal import by_person, told_late
 from spotwarden.recovery.truth_table import LossVerdict, judge
 
 IN_FLIGHT = {AttemptState.CLAIMED, AttemptState.PLACING, AttemptState.BACKING_OFF}
+OVERSLEPT = timedelta(minutes=10)
+"""No sweep lives this long; an attempt that is further ahead of us was dated by a clock that is wrong."""
 
 
 def next_step(facts: JobFacts, policy: Policy, tick: Tick) -> Step | None:
@@ -58,6 +62,8 @@ def _is_answered(facts: JobFacts) -> bool:
 
 def _next_step(facts: JobFacts, policy: Policy, tick: Tick) -> Step | None:
     """The next step of an open job, of whose instances only its own are left."""
+    if facts.newest and CLOCKS_APART < facts.newest.created - tick.now <= OVERSLEPT:
+        return Wait(reason=f"attempt {facts.newest.number} is newer than what this sweep has seen")
     if late := told_late(facts):
         who = "a person" if by_person(late) else "a rule"
         why = f"{who} removed {late.node} before this attempt, which the log reported late"

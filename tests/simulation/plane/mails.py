@@ -241,7 +241,7 @@ class MailJudge:
             self._untold(mail, f"it went to {mail.to}, who is not asked about {job.name}")
 
     def _for_ops(self, mail: Arrived) -> bool:
-        return mail.notice.owner == OPS or mail.notice.kind.endswith(FOR_OPS) or "in place of" in mail.text
+        return mail.notice.owner == OPS or mail.notice.kind.endswith(FOR_OPS) or "instead of" in mail.text
 
     def _untold(self, mail: Arrived, why: str) -> None:
         self._oracle.fault(f"the mail {mail.subject!r}: {why}")
