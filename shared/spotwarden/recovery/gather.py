@@ -223,7 +223,9 @@ def _batch(cloud: Cloud, layout: Layout, tick: Tick, workers: int) -> GatheredJo
     markers = {job: crowd.by_job.get(job, []) for job in tick.jobs}
     instances = cloud.compute.instances()
     about = [entry for entry in watches if entry.watch.job in markers]
-    since = _since([entry for some in markers.values() for entry in some], about, turn.swept, tick)
+    since = _since(
+        [entry for some in markers.values() for entry in some], about, turn.swept or turn.shared_since, tick
+    )
     shown = ShownInstances(instances, cloud.compute.operations(since))
     look = Looking(cloud.store, layout, shown=shown, swept=turn.swept, workers=workers, watched=watches)
     return GatheredJobs(
@@ -248,7 +250,8 @@ def _everything(
     alive = {instance.id: instance for instance in instances.items}
     opened = [*(entry.watch.job for entry in watches), *broken]
     due = [entry.watch.job for entry in watches if not is_whole(entry, alive)]
-    swept = taken.turn.swept
+    # A first sweep that has only shared its jobs out has seen all of them, and looked at none.
+    swept = taken.turn.swept or taken.turn.shared_since
     shown = ShownInstances(instances, cloud.compute.operations(_since(written, watches, swept, tick)))
     sighted = [*_removed_late(shown, watches), *_sighted(cloud, layout, shown, watches)]
     crowd = told_apart(layout, written, watches, {*opened, *sighted})
