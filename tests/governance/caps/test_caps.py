@@ -254,6 +254,13 @@ def test_four_hours_granted_once_make_ten_fourteen(hours, says):
     assert verdict(found(up_for(hours * HOUR), said, a=extended(4.0))) == says
 
 
+@pytest.mark.parametrize("hours", [8.1, 13.9])
+def test_the_end_of_a_job_takes_back_nothing_that_was_granted(hours):
+    """Its VM may run on after its status was written, up to the limit that its owner was told."""
+    said = policy(job=JobCap(max_runtime=10 * HOUR, longest=20 * HOUR))
+    assert verdict(found(up_for(hours * HOUR, ended=True), said, a=extended(4.0))) == ("bad", 0, False)
+
+
 def test_an_extended_job_far_from_its_first_limit_is_content():
     """Nothing is kept open for nothing."""
     said = policy(job=JobCap(max_runtime=10 * HOUR, longest=20 * HOUR))

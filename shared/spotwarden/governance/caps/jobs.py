@@ -29,6 +29,7 @@ def of_job(job: str, machines: Sequence[Machine], facts: CapFacts, brief: Brief)
 
     A job that has ended is left to the rule about orphans, unless its limit is reached: that rule takes a VM
     that works after the end for a contradiction and lets it be, and a status is written by the VM itself.
+    What was granted is not taken back by it: the finding stays, at level 0.
     """
     records = facts.records.get(job, NOTHING)
     if records.ended and records.problem:
@@ -50,7 +51,7 @@ def of_job(job: str, machines: Sequence[Machine], facts: CapFacts, brief: Brief)
         return None if records.ended else spare(unknown(plain, why), machines, records, brief)
     found = judged(plain, measures(account), account.limits.warn, brief, f"job {job}")
     if records.ended and not (found and found.ripe):
-        return None
+        found = replace(found, level=0) if found and account.more else None
     return spare(
         found and _without_extending(_of_this_run(found, machines, brief), brief), machines, records, brief
     )
