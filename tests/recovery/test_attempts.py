@@ -45,6 +45,29 @@ def test_the_whole_way_of_a_recovery(some, walk):
     assert (later[0].instance_id, later[-1].generation) == ("2002", 11)
 
 
+@pytest.mark.parametrize(("there", "says"), [(True, "runs again"), (False, "is gone again")])
+def test_a_vm_that_is_told_of_late_is_looked_for_first(some, walk, asked, there, says):
+    """The sweep that asked for it broke off; what Google has taken since is not told as running."""
+    tries = (asked(operation="op-2", at=NOW - HOUR),)
+    made = some.operation("insert", name="op-2", target_id="2002", request_id=tries[0].request_id)
+    vms = (some.instance(id="2002", job="test-vm", attempt=2, turn=1),) if there else ()
+    facts = replace(placing(some, tries=tries), operation=made)
+    steps, _ = walk(facts, some.surveyed(*vms))
+    assert [type(step) for step in steps[:3]] == [Survey, RegisterInstance, Tell]
+    assert says in steps[2].notice.what
+
+
+@pytest.mark.parametrize("name", ["test-vm", "gang"])
+def test_a_list_that_is_not_answered_is_waited_for(some, walk, asked, name):
+    """Whatever was made is told by a later sweep; this one comes to its end."""
+    tries = (asked(operation="op-2", at=NOW - HOUR),)
+    record = some.attempt(2, AttemptState.PLACING, job=name, tries=tries, replaces={name: "1001"})
+    job = some.gang_job if name == "gang" else some.job
+    facts = job(ledger=(record,), operation=some.operation("insert", name="op-2"))
+    steps, _ = walk(facts, {Survey: Unanswered(detail="503")})
+    assert [type(step) for step in steps][-2:] == [Survey, Wait]
+
+
 def test_the_claim_is_created_never_overwritten(some, claimed, limits, tick):
     """The next attempt's record is written with generation 0: exactly one sweep can."""
     record = claimed(some.job())

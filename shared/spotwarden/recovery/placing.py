@@ -29,6 +29,8 @@ from spotwarden.recovery.removal import may_be_removed, removed
 
 REMOVED = "a person has removed an instance of it since"
 CLOCKS_APART = timedelta(minutes=1)
+TOLD_LATE = timedelta(minutes=5)
+"""What was asked for longer ago may be lost again by the time it is told of: then it is looked for first."""
 
 
 def lease(limits: RecoveryLimits, tick: Tick) -> Lease:
@@ -187,6 +189,8 @@ def _created(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> S
         return Wait(reason=f"Compute Engine is still {doing} it in {last.place}")
     if operation.error:
         return _refused(facts, newest, operation.error, policy, tick)
+    if tick.now - last.at > TOLD_LATE and not facts.surveyed:
+        return _survey(facts, attempt)
     if last.kind is TryKind.START:
         return finish(facts, newest, dict(attempt.replaces), tick)
     if not isinstance(facts.launch, Launch) or not facts.launch.gang:
@@ -224,7 +228,9 @@ def _gang_created(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick)
     return Wait(reason=f"{last.place} does not show all nodes yet")
 
 
-def _survey(facts: JobFacts, attempt: Attempt) -> Survey:
+def _survey(facts: JobFacts, attempt: Attempt) -> Survey | Wait:
+    if facts.unanswered >= UNANSWERED_AT_MOST:
+        return Wait(reason="Compute Engine does not answer")
     names = facts.launch.nodes if isinstance(facts.launch, Launch) else tuple(attempt.replaces)
     # Our clock may be ahead of Compute Engine's by a minute.
     asked = attempt.tries[-1].at if attempt.tries else attempt.created

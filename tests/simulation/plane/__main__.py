@@ -67,7 +67,6 @@ def _table(whole: Batch) -> str:
         "attempts given up": count.given_up,
         "notices in mails": count.mails,
         "VMs stopped or deleted": count.removed,
-        "faults that are known": count.expected,
         "failed": 0 if whole.failed is None else 1,
     }
     return "\n".join(f"{name:24} {value:>12,}" for name, value in rows.items())

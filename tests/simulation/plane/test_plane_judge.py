@@ -8,7 +8,7 @@ from tests.simulation.plane import commands as p
 from tests.simulation.plane.run import PlaneSetting
 from tests.simulation.plane.world import PlaneWorld
 
-SETTING = PlaneSetting(strict=True)
+SETTING = PlaneSetting()
 LOST = (Preempt(vm=0, word=Word.JSON), Pass(seconds=60))
 NO_ROOM = tuple(Stock(zone=zone, left=0) for zone in range(3))
 
