@@ -235,6 +235,38 @@ def test_a_stop_at_any_moment_of_a_gangs_recovery_wins(ada):
         assert running(owner.world) == [], number
 
 
+def started_again(ada, script):
+    """An owner who has stopped a job and started its VM by hand; no sweep has seen that yet."""
+    owner = ada(script)
+    owner.world.settle(2)
+    owner.stop()
+    owner.world.wait(minutes=5)
+    owner.world.cloud.compute.owner_starts(owner.world.ids["test-vm"])
+    owner.world.wait(minutes=2)
+    return owner
+
+
+@pytest.mark.parametrize("script", [SCRIPT, KEPT], ids=["deleted", "kept"])
+def test_a_stop_at_any_moment_of_a_sweep_that_opens_a_job_again_wins(ada, script):
+    """The VM was just preempted: none is left to be stopped, no attempt is open, but one is on its way."""
+    owner = started_again(ada, script)
+    counted = Calls(owner.world.cloud.ports())
+    owner.world.sweep_over(counted.cloud)
+    for number in range(len(counted.made)):
+        owner = started_again(ada, script)
+
+        def preempted_and_stopped(owner=owner):
+            owner.world.preempt()
+            owner.world.wait(seconds=5)
+            owner.stop()
+
+        meanwhile = Calls(owner.world.cloud.ports(), before=number, happen=preempted_and_stopped)
+        owner.world.sweep_over(meanwhile.cloud)
+        owner.world.settle(8)
+        assert owner.world.attempts()[-1].state is AttemptState.STOPPED, number
+        assert running(owner.world) == [], number
+
+
 def test_stopping_twice_is_stopping_once(ada):
     """The second finds it so, and says so."""
     owner = ada()

@@ -22,13 +22,13 @@ from spotwarden.recovery.choosing import held_zones
 from spotwarden.recovery.clearing import clear_the_way, in_the_way
 from spotwarden.recovery.ending import stop
 from spotwarden.recovery.finishing import finish, inserted, launched_anew, made, made_and_gone, revived, whole
+from spotwarden.recovery.identity import CLOCKS_APART
 from spotwarden.recovery.launching import prepare
 from spotwarden.recovery.lifecycle import AttemptEvent
 from spotwarden.recovery.progress import UNANSWERED_AT_MOST
 from spotwarden.recovery.removal import may_be_removed, removed
 
 REMOVED = "a person has removed an instance of it since"
-CLOCKS_APART = timedelta(minutes=1)
 TOLD_LATE = timedelta(minutes=5)
 """What was asked for longer ago may be lost again by the time it is told of: then it is looked for first."""
 

@@ -1,16 +1,15 @@
 """What a person has removed: a job is its owner's to end, also while it is being brought back."""
 
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from spotwarden.model.attempt import CLOSED, Attempt, Removal
 from spotwarden.model.facts import JobFacts, NodeFacts
 from spotwarden.model.instance import Operation
 from spotwarden.recovery.actors import Actor, actor
 from spotwarden.recovery.fates import KINDS, REMOVALS, Fate, alive, cause_of
+from spotwarden.recovery.identity import CLOCKS_APART
 from spotwarden.recovery.launching import delete_id
 from spotwarden.recovery.reopening import instances_of
-
-CLOCKS_APART = timedelta(minutes=1)
 
 
 def removal_of(facts: JobFacts, node: NodeFacts) -> Removal | None:

@@ -1,5 +1,6 @@
 """A job that was closed is open again once a person has started one of its instances."""
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from spotwarden.model.attempt import CLOSED, Attempt
@@ -21,6 +22,25 @@ def started_again(facts: JobFacts, node: NodeFacts) -> bool:
         _is_persons_start(operation) and operation.at is not None and operation.at > since
         for operation in node.history
     )
+
+
+def started_since(facts: JobFacts, log: Sequence[Operation]) -> dict[str, str]:
+    """The instances of a closed job that a person has started after its end, by node, gone or not.
+
+    The log may be behind, and an instance that is gone again shows nothing: each tells what the other hides.
+    """
+    newest = facts.newest
+    over = last_closed(facts) if newest and newest.state in CLOSED else None
+    if over is None:
+        return {}
+    began = {instance.id: [instance.started] for instance in facts.instances}
+    for operation in filter(_is_persons_start, log):
+        began.setdefault(operation.target_id, []).append(operation.at)
+    return {
+        node: name
+        for node, name in instances_of(over).items()
+        if any(at is not None and at > closed_at(over, node) for at in began.get(name, ()))
+    }
 
 
 def last_closed(facts: JobFacts) -> Attempt | None:

@@ -84,8 +84,9 @@ def _closing(offer_facts: OfferFacts, facts: JobFacts, now: datetime, why: str) 
         seen = {instance.name: instance.id for instance in facts.instances}
         return (_record(offer_facts, facts, said, now, number=1, instances=seen),) if seen else ()
     newest = facts.ledger[-1].attempt
-    if newest.state in CLOSED:
+    if newest.state in CLOSED and not offer_facts.started:
         return ()
+    # A job whose VM a person has started again is opened by the next sweep, be that VM gone or not.
     # The record that whoever brings it back would create: one of the two comes second, and starts nothing.
     # Of an attempt under way nobody has written down yet what runs: whoever starts that again opens the job.
     seen = {fact.name: fact.id for fact in facts.instances if alive(fact)}

@@ -1,6 +1,7 @@
 """What an offer is about, read anew at every look and click."""
 
 from collections.abc import Callable, Mapping
+from datetime import timedelta
 from typing import Any
 
 from msgspec.structs import replace
@@ -9,18 +10,24 @@ from spotwarden import typed
 from spotwarden.engine.context import SweepContext
 from spotwarden.engine.decoding import decoded
 from spotwarden.layout import CaseRecord, StatusCode
+from spotwarden.model.attempt import CLOSED
 from spotwarden.model.case import Case
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.notice import Way
 from spotwarden.model.offer import Offer
 from spotwarden.notify.links.reply import OfferFacts
+from spotwarden.recovery.identity import CLOCKS_APART
 from spotwarden.recovery.job_folder import look_at_job, read_job_file
 from spotwarden.recovery.own_instances import with_own_instances
+from spotwarden.recovery.reopening import started_since
 
 typed.prepare(Case)
 
 SCRATCH = "SCRATCH"
 """The type of a local SSD among an instance's disks (Google: "REST Resource: instances")."""
+
+UNSEEN_AT_MOST = timedelta(hours=1)
+"""How long what a person has done may be unseen by recovery, which looks each minute."""
 
 
 def look(context: SweepContext, offer: Offer, *, claimed: bool = False) -> OfferFacts:
@@ -74,10 +81,19 @@ def look_at_all(context: SweepContext, offer: Offer) -> OfferFacts:
     ]
     return replace(
         offer_facts,
+        started=_started(context, offer_facts.job) if offer_facts.job else {},
         scratch=any(_lost(disk) for disk in disks),
         gb=sum(size for size, _ in sizes),
         gb_kept=sum(size for size, auto in sizes if not auto),
     )
+
+
+def _started(context: SweepContext, facts: JobFacts) -> dict[str, str]:
+    """What of a closed job was started again; an older start has been seen by a sweep."""
+    if facts.newest is None or facts.newest.state not in CLOSED:
+        return {}
+    since = max(facts.newest.updated, context.tick.now - UNSEEN_AT_MOST) - CLOCKS_APART
+    return started_since(facts, context.cloud.compute.operations(since).items)
 
 
 def _lost(disk: Mapping[str, Any]) -> bool:

@@ -1,5 +1,6 @@
 """What a click in a message would do as things stand, and what its reader is shown."""
 
+from collections.abc import Mapping
 from datetime import timedelta
 from enum import Enum
 
@@ -20,8 +21,9 @@ class OfferFacts(msgspec.Struct, frozen=True, kw_only=True):
 
     `file` is what the job says of itself, `fleet` how the VMs of the case are. `scratch` says that one of
     them has local SSDs; of the GB of each VM's other disks `gb` stay when it is stopped, `gb_kept` when it is
-    deleted. `status` is the object in which the job's end stands, and its generation. `claimed`
-    says that the answer was given before, and perhaps not yet carried out.
+    deleted. `status` is the object in which the job's end stands, and its generation. `started` are the
+    instances of a closed job that a person has started since, by node. `claimed` says that the answer was
+    given before, and perhaps not yet carried out.
     """
 
     offer: Offer
@@ -33,6 +35,7 @@ class OfferFacts(msgspec.Struct, frozen=True, kw_only=True):
     gb_kept: int = 0
     job: JobFacts | None = None
     status: tuple[str, int] | None = None
+    started: Mapping[str, str] = {}
     claimed: bool = False
 
 
