@@ -7,7 +7,8 @@ import pytest
 
 from spotwarden.engine.turn import take_turn
 from spotwarden.model.tick import Tick
-from spotwarden.recovery.gather import CROWD, gather
+from spotwarden.recovery.event_look import CROWD
+from spotwarden.recovery.gather import gather
 from spotwarden.recovery.sweep import FIRST_BATCH
 from tests.fakes.trouble import unanswered
 from tests.recovery.crowd_world import Crowded, Slow

@@ -5,7 +5,7 @@ import pytest
 from spotwarden.engine.cache import GenerationCache
 from spotwarden.layout import CreateScript, InstanceId, MarkerName
 from spotwarden.recovery.crowds import OF_A_JOB, UNKNOWN
-from spotwarden.recovery.gather import CROWD
+from spotwarden.recovery.event_look import CROWD
 from tests.fakes.trouble import unanswered
 from tests.fakes.world import GANG, SCRIPT
 from tests.recovery.crowd_world import Crowded, Slow

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from spotwarden.engine.trigger import open_tick
 from spotwarden.layout import Layout, SweepTurn
 from spotwarden.model.attempt import AttemptState
-from spotwarden.recovery.gather import CROWD
+from spotwarden.recovery.event_look import CROWD
 from spotwarden.recovery.sharing import AGAIN, LOOKED_FOR, SHARED_FOR
 from tests.fakes.trouble import rejected, unanswered
 from tests.recovery.crowd_world import Crowded, Slow

@@ -6,56 +6,35 @@ was lost; an instance created while we look is in the newer list, and is not tak
 """
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
 from functools import partial
 from typing import NamedTuple
 
 import msgspec
 
-from spotwarden.engine.cache import GenerationCache
 from spotwarden.engine.metrics import sweep_metrics
 from spotwarden.engine.turn import TakenTurn, Turn, end_turn, keep_turn, read_turn, take_turn
 from spotwarden.layout import (
     RESERVED_JOBS,
-    AttemptRecord,
     Layout,
-    OpenJob,
     SweepTurn,
     job_problem,
 )
 from spotwarden.model.facts import JobFacts
-from spotwarden.model.marker import Marker
 from spotwarden.model.tick import Tick
 from spotwarden.model.watch import Watched
 from spotwarden.ports import Cloud, Entry
 from spotwarden.recovery.crowds import LISTED, told_apart
-from spotwarden.recovery.job_folder import JobFolder, look_into, read_watch
+from spotwarden.recovery.event_look import Ahead, Storm, is_known_storm, keep_storm, look_ahead, look_at_one
 from spotwarden.recovery.job_look import Looking, RestOfMarkers
-from spotwarden.recovery.markers import job_names, read_markers
-from spotwarden.recovery.node_beats import HeardBeats, LazyBeats, read_beats
+from spotwarden.recovery.markers import job_names
+from spotwarden.recovery.node_beats import LazyBeats
 from spotwarden.recovery.nodes import LOG_MARGIN, ShownInstances
 from spotwarden.recovery.open_jobs import is_whole, list_open, log_from, read_entries, read_watches
 from spotwarden.recovery.sharing import SharedJobs, Sharing, none_shared
 
 SHARE_FROM = 50
 """Past so many jobs a sweep asks further instances of its function to look at them."""
-CROWD = 20
-"""With more markers than this there is a storm: one sweep over all of them beats one for each."""
-
-STORM_KNOWN = timedelta(seconds=5)
-"""How long nothing is asked for an event, once one has found another sweep at work on a storm."""
-
-
-class Storm(NamedTuple):
-    """When a storm was found, and the message whose sweep was at work on it: that one may come again."""
-
-    at: datetime
-    message: str
-
-
-_STORMS: GenerationCache[Storm] = GenerationCache()
-"""Storms by the prefix of the markers."""
 
 
 class GatheredJobs(msgspec.Struct, frozen=True, kw_only=True):
@@ -88,122 +67,17 @@ def gather(cloud: Cloud, layout: Layout, tick: Tick, width: SweepWidth = ALONE) 
     """Look at the one node that an event is about, at the jobs that another sweep names, or at everything."""
     if tick.batch:
         return _batch(cloud, layout, tick, width.workers)
-    if tick.about and _is_known_storm(layout, tick):
+    if tick.about and is_known_storm(layout, tick):
         return GatheredJobs(busy=True)
-    few, ahead = _look_ahead(cloud, layout, tick, width.workers) if tick.about else (None, Ahead())
-    if few is not None and (seen := _one(cloud, layout, tick, few, ahead)):
-        return seen
+    few, ahead = look_ahead(cloud, layout, tick, width.workers) if tick.about else (None, Ahead())
+    if few is not None and (looks := look_at_one(cloud, layout, tick, few, ahead)) is not None:
+        return GatheredJobs(jobs=looks)
     if taken := take_turn(cloud.store, layout, tick):
         return _everything(cloud, layout, tick, taken, width)
     if tick.about and few is None:
         turn, _ = read_turn(cloud.store, layout.build(SweepTurn(function=tick.function)))
-        _STORMS.keep(layout.markers(), 0, Storm(tick.now, turn.message))
+        keep_storm(layout, Storm(tick.now, turn.message))
     return GatheredJobs(busy=True)
-
-
-def _is_known_storm(layout: Layout, tick: Tick) -> bool:
-    """Whether an event just found a storm, and another sweep at work on it: each job has two events."""
-    found = _STORMS.get(layout.markers(), 0)
-    if found is None or (tick.message and tick.message == found.message):
-        return False
-    return found.at <= tick.now < found.at + STORM_KNOWN
-
-
-def _few(cloud: Cloud, layout: Layout, tick: Tick) -> list[Entry] | None:
-    """The markers, where they are few, or few are of open jobs and this event is about one of them."""
-    entries = cloud.store.entries(layout.markers(), limit=CROWD + 1)
-    if len(entries) <= CROWD:
-        return entries
-    jobs = {entry.name for entry in cloud.store.entries(layout.open_jobs())}
-
-    def is_open(node: str) -> bool:
-        names = (job for job in job_names(node) if job_problem(job) is None)
-        return any(layout.build(OpenJob(job=job)) in jobs for job in names)
-
-    if not is_open(tick.about):
-        return None
-    entries = cloud.store.entries(layout.markers(), limit=LISTED)
-    known = [entry for entry in entries if is_open(entry.name.removeprefix(layout.markers()))]
-    return known if len(known) <= CROWD else None
-
-
-class Ahead(NamedTuple):
-    """What was read of the job that has the node's name, while the markers were listed; None for nothing.
-
-    It only says where to look: whether the job lives is read once more, after the instances.
-    """
-
-    folder: JobFolder | None = None
-    watched: Watched | None = None
-    beats: HeardBeats | None = None
-
-
-def _look_ahead(cloud: Cloud, layout: Layout, tick: Tick, workers: int) -> tuple[list[Entry] | None, Ahead]:
-    """The markers as `_few` gives them, and with them what most jobs need next."""
-    if workers == 1 or job_problem(tick.about) is not None or tick.about in RESERVED_JOBS:
-        return _few(cloud, layout, tick), Ahead()
-    with ThreadPoolExecutor(3) as pool:
-        folder = pool.submit(look_into, cloud.store, layout, tick.about)
-        watched = pool.submit(read_watch, cloud.store, layout, tick.about)
-        beats = pool.submit(read_beats, cloud.store, layout, (tick.about,))
-        few = _few(cloud, layout, tick)
-    # What failed is read again in its turn, and says then what is wrong.
-    return few, Ahead(
-        folder=None if folder.exception() else folder.result(),
-        watched=None if watched.exception() else watched.result(),
-        beats=None if beats.exception() else beats.result(),
-    )
-
-
-def _one(cloud: Cloud, layout: Layout, tick: Tick, entries: list[Entry], ahead: Ahead) -> GatheredJobs | None:
-    """The job of one node; nothing is asked of Compute Engine where its marker is gone.
-
-    None where the node's name does not tell its job: the list of open jobs may, so everything is looked at.
-    """
-    name = layout.markers() + tick.about
-    there = {tick.about} if ahead.folder and ahead.folder.things else set()
-    mine = [entry for entry in entries if entry.name == name]
-    found = read_markers(cloud.store, layout, mine, there=there)
-    for failure in found.failures:
-        raise failure
-    if found.unusable or found.nameless:
-        return None
-    jobs: list[Callable[[], JobFacts]] = []
-    by_job: dict[str, list[Marker]] = dict(found.by_job)
-    if tick.lost and not by_job:
-        by_job = {job: [] for job in _existing(cloud, layout, job_names(tick.about))}
-        if not by_job:
-            return None
-    for job, own in by_job.items():
-        others = [entry for entry in entries if entry.name != name and _is_of(layout, entry, job)]
-        markers = [*own, *read_markers(cloud.store, layout, others).by_job.get(job, [])]
-        known = ahead if job == tick.about else Ahead()
-        shown = _shown_of(cloud, layout, job, markers, now=tick.now, folder=known.folder)
-        watched = [known.watched] if known.watched else []
-        look = Looking(cloud.store, layout, shown=shown, watched=watched, beats=known.beats)
-        jobs.append(partial(look.look, job, markers))
-    return GatheredJobs(jobs=jobs)
-
-
-def _is_of(layout: Layout, entry: Entry, job: str) -> bool:
-    """Whether a marker may be of the same gang, by its name."""
-    node = entry.name.removeprefix(layout.markers())
-    return job_names(node)[-1] == job
-
-
-def _shown_of(
-    cloud: Cloud, layout: Layout, job: str, markers: list[Marker], *, now: datetime, folder: JobFolder | None
-) -> ShownInstances:
-    folder = folder or look_into(cloud.store, layout, job)
-    if folder.of(AttemptRecord):
-        names = {job, *(marker.node for marker in markers)}
-        names |= {getattr(object_name, "node", job) for object_name in folder.things}
-        instances = cloud.compute.instances(names=sorted(names), job=job)
-    else:
-        # Nobody knows the other nodes of a gang that was launched by hand.
-        instances = cloud.compute.instances()
-    oldest = min([now, *(marker.written for marker in markers)])
-    return ShownInstances(instances, cloud.compute.operations(oldest - LOG_MARGIN))
 
 
 def _batch(cloud: Cloud, layout: Layout, tick: Tick, workers: int) -> GatheredJobs:
@@ -332,8 +206,3 @@ def _removed_late(shown: ShownInstances, watches: list[Watched]) -> Iterator[str
     """Open jobs of which a person or a rule has removed a former instance: within its preemption, perhaps."""
     removed = shown.removed_on_purpose()
     yield from (watched.watch.job for watched in watches if not removed.isdisjoint(watched.watch.past))
-
-
-def _existing(cloud: Cloud, layout: Layout, jobs: list[str]) -> list[str]:
-    known = [job for job in jobs if job_problem(job) is None]
-    return [job for job in known if cloud.store.entries(layout.folder(job), limit=1)]
