@@ -74,8 +74,10 @@ def test_a_node_that_was_lost_at_once_is_a_node_of_its_attempt(some, placing, wa
     """The log tells its id, so that its loss is judged like any other."""
     one = made(some, "gang-1", "2001")
     insert = some.operation("insert", name="op-3", target_id="2002", target_name="gang-2", group="g")
-    _, facts = walk(placing(operation=done(some)), some.surveyed(one, inserts=(bulk(some), insert)))
+    steps, facts = walk(placing(operation=done(some)), some.surveyed(one, inserts=(bulk(some), insert)))
     assert facts.newest.instances == {"gang-1": "2001", "gang-2": "2002"}
+    [told] = [step.notice.what for step in steps if isinstance(step, Tell)]
+    assert told.endswith("; gang-2 is gone again")
 
 
 def test_an_insert_that_failed_is_no_node(some, placing, walk):

@@ -34,7 +34,7 @@ def finish(
                 instance_id=instance_id,
                 generation=facts.registered_at.get(node, 0),
             )
-    notice = notices.started(attempt, ids, tick, gone=_are_gone(facts, ids))
+    notice = notices.started(attempt, ids, tick, gone=_gone(facts, ids))
     if notice.id not in facts.told:
         return Tell(reason=attempt.reason, notice=notice)
     running = replace(
@@ -49,10 +49,12 @@ def finish(
     return WriteAttempt(reason="the instances exist", record=running, generation=newest.generation)
 
 
-def _are_gone(facts: JobFacts, ids: Mapping[str, str]) -> bool:
-    """Whether Compute Engine, asked a moment ago, shows none of them alive: they were lost unseen."""
+def _gone(facts: JobFacts, ids: Mapping[str, str]) -> list[str]:
+    """The nodes that Compute Engine, asked a moment ago, does not show alive: they were lost unseen."""
+    if not facts.surveyed or facts.unsure:
+        return []
     there = {instance.id for instance in facts.instances if alive(instance)}
-    return facts.surveyed and not facts.unsure and not there & set(ids.values())
+    return sorted(node for node, name in ids.items() if name not in there)
 
 
 def made(facts: JobFacts, attempt: Attempt, *, dead: bool = False) -> dict[str, str]:

@@ -10,16 +10,19 @@ from spotwarden.model.notice import Notice, Severity, Way
 from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
 
+NAMED = 3
+"""How many VMs are named one by one."""
 _DONE = {"stop": "stopped", "delete": "deleted", "suspend": "suspended"}
 
 
-def started(attempt: Attempt, ids: Mapping[str, str], tick: Tick, *, gone: bool = False) -> Notice:
-    """Say that a job is back, or that it was launched; with `gone`, that it was and is lost again."""
+def started(attempt: Attempt, ids: Mapping[str, str], tick: Tick, *, gone: Sequence[str] = ()) -> Notice:
+    """Say that a job is back, or that it was launched, and which of its nodes are `gone` again."""
     again = attempt.number > 1
     place = attempt.tries[-1].place if attempt.tries else ""
     on_demand = " on demand" if attempt.tries and not attempt.tries[-1].spot else ""
     where = f" in {place}{on_demand}" if place else " on a VM started by hand"
-    runs, lost = ("ran", "; its VM is gone again") if gone else ("runs", "")
+    runs = "ran" if len(gone) == len(ids) else "runs"
+    lost = f"; {_its_vm(gone, ids)} gone again" if gone else ""
     return Notice(
         id=f"started/{attempt.job}/{attempt.number}",
         kind="recovered" if again else "launched",
@@ -31,6 +34,15 @@ def started(attempt: Attempt, ids: Mapping[str, str], tick: Tick, *, gone: bool 
         owner=attempt.owner,
         evidence={"instance_id": ", ".join(ids.values()), "zone": place, "attempt": str(attempt.number)},
     )
+
+
+def _its_vm(gone: Sequence[str], ids: Mapping[str, str]) -> str:
+    """The VMs that are gone, with their verb; of many nodes no more are named than a line holds."""
+    if len(ids) == 1:
+        return "its VM is"
+    if len(gone) == 1:
+        return f"{gone[0]} is"
+    return f"{', '.join(gone)} are" if len(gone) <= NAMED else f"{len(gone)} of its {len(ids)} VMs are"
 
 
 def not_recoverable(facts: JobFacts, node: NodeFacts, reason: str, tick: Tick) -> Notice:

@@ -213,7 +213,7 @@ class MailJudge:
             vm = self._oracle.seen.get(vm_id)
             if vm is None or self._world.mine.get(vm_id) is not job:
                 self._false(notice, f"{vm_id} is no VM of {notice.job}")
-            elif "gone again" in notice.what:
+            elif _said_gone(notice, vm.seen.name):
                 continue
             elif notice.at - self._oracle.ended.get(vm_id, notice.at) > MOMENT and vm.seen.status not in UP:
                 self._false(notice, f"{vm.seen.name} {vm_id[-4:]} has run no more for long")
@@ -250,6 +250,12 @@ class MailJudge:
 def _started(vm: Vm, otherwise: datetime) -> datetime:
     """When it last began to run."""
     return vm.seen.started or otherwise
+
+
+def _said_gone(notice: Notice, name: str) -> bool:
+    """Whether it says itself that this VM is gone again."""
+    lost = notice.what.partition("; ")[2]
+    return "gone again" in lost and (name in lost or "its " in lost)
 
 
 def _in_time(mail: Arrived, now: datetime) -> bool:
