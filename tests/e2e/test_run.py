@@ -55,6 +55,11 @@ class Laptop:
         """The bucket."""
         return CloudStorage(project="demo", bucket="jobs")
 
+    def store_has(self, name):
+        """Whether there is an object of this name."""
+        with contextlib.closing(self.store) as store:
+            return store.read(name) is not None
+
     def read(self, name):
         """The text of an object."""
         with contextlib.closing(self.store) as store:
@@ -139,6 +144,32 @@ def test_code_runs_as_it_is_and_goes_on_with_what_it_had_put_out(laptop):
     assert said_by(done.output)["runs"] == 1
     assert "code: unchanged" in done.output
     assert "1 file, none sent, 1 unchanged" in done.output
+
+
+def test_of_two_runs_at_once_one_runs_its_code_and_the_other_says_so(laptop, tmp_path):
+    """Two people, two folders, one name: one VM, with the files of whoever launched it."""
+    typed = {}
+    for who in ("ada", "bob"):
+        (tmp_path / who).mkdir()
+        (tmp_path / who / "who.txt").write_text(f"code of {who}\n" * 20_000)
+        words = [str(SPOTWARDEN), "run", "--job", "both", *AT, "--", "tail", "-n", "1", "who.txt"]
+        typed[who] = subprocess.Popen(
+            words,
+            cwd=tmp_path / who,
+            env=laptop.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+    said = {who: process.communicate(timeout=120)[0] for who, process in typed.items()}
+    [winner] = [who for who, process in typed.items() if process.returncode == 0]
+    [loser] = {"ada", "bob"} - {winner}
+    assert f"code of {winner}" in said[winner]
+    assert f"code of {loser}" not in said[loser]
+    assert "spotwarden show both" in said[loser] or "choose another name" in said[loser], said[loser]
+    assert json.loads(laptop.read("both/metadata/attempts/1.json"))["state"] == "running"
+    assert laptop.store_has("both/metadata/attempts/2.json") is False
 
 
 @pytest.mark.usefixtures("here")
