@@ -413,7 +413,9 @@ class Oracle:
         if job is None:
             return False
         wrote = self._world.guests.wrote.get(generation, "-")
-        alive = any(vm.seen.status in UP for vm in self.there(job) if vm.seen.name == node)
+        # One that is being repaired comes back by itself.
+        up = UP | {Status.REPAIRING}
+        alive = any(vm.seen.status in up for vm in self.there(job) if vm.seen.name == node)
         if job.over or job.doubtful or alive:
             return True
         stored = [store.read(entry.name) for entry in store.entries(f"{job.name}{LEDGER}")]
