@@ -98,6 +98,11 @@ def _stopped_before(old: Any, facts: Any, newest: Any, tick: Any) -> Any:
     return old(facts, newest, tick)
 
 
+def _of_the_others(told: Any, facts: Any, attempt: Any, gone: Any, tick: Any) -> Any:
+    left = {node: vm_id for node, vm_id in attempt.wanted.items() if node not in gone}
+    return replace(told(facts, attempt, gone, tick), evidence=left)
+
+
 def _unnamed(notice: Any) -> Any:
     return replace(notice, evidence={**notice.evidence, "instance_id": ""})
 
@@ -130,6 +135,9 @@ RECOVERY: Mapping[str, Mutant] = {
         "recovery.placing:_removal", instead(_stopped_before)
     ),
     "who runs is told without its VM": _of("recovery.notices:started", turns(_unnamed)),
+    "a gang's removed node is told as the others": _of(
+        "recovery.notices:node_removed", instead(_of_the_others), "plane"
+    ),
     "what is asked for again is not on record": _of("recovery.submission:ask_again", gives(None), "plane"),
     "a person's delete is not told from any other": _of("recovery.removal:on_purpose", gives(False)),
     "a person's delete of a gang's node is not heard": _of(

@@ -141,12 +141,23 @@ class MailJudge:
         elif notice.kind == "name_taken":
             for vm_id in self._world.mine.keys() & set(notice.evidence.values()):
                 self._false(notice, f"{vm_id} is a VM of a job")
+        elif notice.kind == "node_removed":
+            self._without(notice, job)
         elif notice.kind in CLOSED and job and not self._may_be_over(job):
             self._false(notice, f"nobody has stopped {job.name}, and it has not ended")
         elif notice.kind == "gave_up" and job and not job.over:
             self._world.close(job, GIVEN_UP)
         elif notice.kind == "not_recoverable" and job and not self._was_taken(job):
             self._false(notice, f"Compute Engine has taken nothing of {job.name}")
+
+    def _without(self, notice: Notice, job: PlaneJob | None) -> None:
+        """A gang goes on without nodes of its own, which have not run for a while."""
+        for vm_id in notice.evidence.values():
+            vm = self._oracle.seen.get(vm_id)
+            if vm is None or self._world.mine.get(vm_id) is not job:
+                self._false(notice, f"{vm_id} is no VM of {notice.job}")
+            elif vm.seen.status is Status.RUNNING and _started(vm, notice.at) < notice.at - MOMENT:
+                self._false(notice, f"{vm.seen.name} {vm_id[-4:]} runs on")
 
     def _may_be_over(self, job: PlaneJob) -> bool:
         """Whether it is over, or was until a moment ago: a sweep tells of what it has read."""

@@ -34,6 +34,14 @@ SEEN: dict[str, tuple[tuple[Command, ...], str]] = {
         ),
         "nobody has stopped solo-0",
     ),
+    "a gang's removed node is told as the others": (
+        (
+            *_launched(Kind.GANG),
+            p.Gcloud(verb=p.Verb.DELETE),
+            p.Tick(minutes=20),
+        ),
+        "runs on",
+    ),
     "who runs is told without its VM": ((*_launched(), *LOST, p.Tick(minutes=5)), "it names no VM"),
     "markers are cleared before they are answered": (
         (*_launched(), *LOST, p.Tick(minutes=5)),
