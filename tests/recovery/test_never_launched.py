@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from spotwarden.layout import CreateScript, InstanceId, MarkerName, OpenJob
+from spotwarden.layout import CreateScript, InstanceId, MarkerName, OpenJob, StatusCode
 from spotwarden.model.attempt import AttemptState
 from spotwarden.model.instance import Operations
 from spotwarden.model.watch import Watch
@@ -48,6 +48,14 @@ def test_a_marker_does_not_end_the_wait_for_a_launch_that_was_begun(stored):
     assert swept(stored) == ["test-vm"]
     assert "other" in stored.quarantined()
     assert stored.names("other/metadata/attempts/") == ["other/metadata/attempts/1.json"]
+
+
+def test_a_job_that_ended_before_any_sweep_saw_it_has_its_vm_on_record(world):
+    """Else no rule would know whose the VM is, and it would run for ever."""
+    JobVm(world).write(StatusCode(job=world.job), b"1")
+    world.settle()
+    [only] = world.attempts()
+    assert only.instances == world.ids
 
 
 def test_a_marker_does_not_launch_a_gang_that_nobody_has_launched(world):

@@ -45,10 +45,21 @@ def next_step(facts: JobFacts, policy: Policy, tick: Tick) -> Step | None:
 def _step(facts: JobFacts, policy: Policy, tick: Tick) -> Step | None:
     """The next step, a claim without what follows it."""
     if facts.status_code is not None:
-        return _wait_for_end(facts, policy, tick) or ended(facts, tick)
+        return (
+            _over_before_seen(facts, policy, tick) or _wait_for_end(facts, policy, tick) or ended(facts, tick)
+        )
     if not _is_answered(facts) and (step := ownership.unsettled(facts, policy.recovery, tick)):
         return step
     return _next_step(ownership.sift(facts, policy.recovery, tick), policy, tick)
+
+
+def _over_before_seen(facts: JobFacts, policy: Policy, tick: Tick) -> Step | None:
+    """Write down the VMs of a job that ended before any sweep had seen it: or no rule knew whose they are."""
+    if facts.ledger or not facts.instances:
+        return None
+    if step := ownership.unsettled(facts, policy.recovery, tick):
+        return step
+    return adopt(ownership.sift(facts, policy.recovery, tick), tick)
 
 
 def _is_answered(facts: JobFacts) -> bool:
