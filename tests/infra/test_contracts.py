@@ -2,6 +2,7 @@
 
 import ast
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -10,6 +11,8 @@ from pathlib import Path
 import pytest
 from mypy import api
 from mypy.main import process_options
+
+from tests.long import long
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "shared" / "spotwarden"
@@ -86,53 +89,56 @@ def copy(tmp_path_factory):
     return folder
 
 
-def broken(folder):
-    """The names of the contracts that do not hold there."""
+def judged(folder):
+    """What the linter says of the contracts there: each with its verdict, and the imports that break it."""
     environment = {**os.environ, "PYTHONPATH": f"{folder / 'shared'}:{folder / 'infra'}", "COLUMNS": "400"}
     done = subprocess.run(
         [Path(sys.executable).with_name("lint-imports"), "--no-cache"],
         cwd=folder, env=environment, capture_output=True, text=True, check=False,
     )  # fmt: skip
-    return {line.removesuffix(" BROKEN") for line in done.stdout.splitlines() if line.endswith(" BROKEN")}
+    return done.stdout
 
 
 def test_every_contract_holds(copy):
     """And each is judged."""
-    assert broken(copy) == set()
+    told = judged(copy)
+    assert "Contracts: 6 kept, 0 broken." in told
 
 
-@pytest.mark.parametrize(
-    ("module", "line", "contract"),
-    [
-        ("shared/spotwarden/recovery/planted.py", "import spotwarden.notify", "Imports point down only"),
-        ("shared/spotwarden/model/planted.py", "import spotwarden.engine.log", "Imports point down only"),
-        (
-            "shared/spotwarden/governance/idle/planted.py",
-            "import spotwarden.governance.stalls.rule",
-            "Rules know nothing of each other",
-        ),
-        ("shared/spotwarden/notify/channels/planted.py", "import google.auth", "Only gcp imports Google"),
-        (
-            "shared/spotwarden/create_script/planted.py",
-            "import subprocess",
-            "Scripts, nouns and names are pure: no I/O, no clock, no environment, no logger",
-        ),
-        (
-            "shared/spotwarden/cli/planted.py",
-            "import localcloud",
-            "The product never imports the local cloud",
-        ),
-        ("infra/localcloud/planted.py", "import spotwarden", "The local cloud never imports the product"),
-    ],
-)
-def test_a_planted_violation_breaks_its_contract(copy, module, line, contract):
-    """One line is enough."""
-    planted = copy / module
-    planted.write_text(f"{line}\n", encoding="utf-8")
-    try:
-        assert contract in broken(copy)
-    finally:
-        planted.unlink()
+PURE = "Scripts, nouns and names are pure: no I/O, no clock, no environment, no logger"
+PLANTED = [
+    ("shared/spotwarden/recovery/planted.py", "import spotwarden.notify", "Imports point down only"),
+    ("shared/spotwarden/model/planted.py", "import spotwarden.engine.log", "Imports point down only"),
+    (
+        "shared/spotwarden/governance/idle/planted.py",
+        "import spotwarden.governance.stalls.rule",
+        "Rules know nothing of each other",
+    ),
+    ("shared/spotwarden/notify/channels/planted.py", "import google.auth", "Only gcp imports Google"),
+    ("shared/spotwarden/create_script/planted.py", "import subprocess", PURE),
+    ("shared/spotwarden/cli/planted.py", "import localcloud", "The product never imports the local cloud"),
+    ("infra/localcloud/planted.py", "import spotwarden", "The local cloud never imports the product"),
+]
+
+
+@pytest.fixture(scope="module")
+def violated(copy):
+    """What the linter says of the two programs with all of that in them."""
+    for module, line, _ in PLANTED:
+        (copy / module).write_text(f"{line}\n", encoding="utf-8")
+    yield judged(copy)
+    for module, _, _ in PLANTED:
+        (copy / module).unlink()
+
+
+@pytest.mark.parametrize(("module", "line", "contract"), PLANTED)
+def test_a_planted_violation_breaks_its_contract(violated, module, line, contract):
+    """One line is enough: it is named below its contract."""
+    assert f"{contract} BROKEN" in violated
+    planted = module.partition("/")[2].removesuffix(".py").replace("/", ".")
+    told = violated.partition("Broken contracts")[2]
+    below = told.partition(f"\n{contract}\n-")[2].partition("\n--")[0]
+    assert re.search(rf" {planted} -> {line.split()[1].partition('.')[0]}\b", below)
 
 
 READ = (
@@ -203,6 +209,7 @@ def wrong(tmp_path_factory):
     return {name for name in planted if f"{name}.py:" in said}
 
 
+@long
 def test_a_planted_wrong_call_is_found_in_an_entry_point_and_in_a_helper_of_tests(wrong):
     """And the same lines without the fault are fine."""
     assert wrong == {"turned_main", "foreign_main", "wrong_section", "wrong_helper"}
