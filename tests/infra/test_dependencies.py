@@ -85,8 +85,13 @@ def brought_by(module: str) -> str | None:
     return f"nobody knows {module}"
 
 
-def modules(file: Path) -> Iterator[str]:
+@cache
+def modules(file: Path) -> tuple[str, ...]:
     """What a file imports, wherever in it, each name that is taken from a module included."""
+    return tuple(_imports(file))
+
+
+def _imports(file: Path) -> Iterator[str]:
     for node in ast.walk(ast.parse(file.read_bytes())):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)

@@ -3,6 +3,7 @@
 import ast
 import re
 from collections import defaultdict
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -62,26 +63,30 @@ def test_the_readme_is_read_to_its_end():
     assert [target for target in targets if not (ROOT / target).exists()] == []
 
 
+@cache
+def outline(source):
+    """The public classes of a file, and its functions with their lengths; each file is parsed once."""
+    nodes = [*ast.walk(ast.parse(source.read_text(encoding="utf-8")))]
+    classes = [node.name for node in nodes if isinstance(node, ast.ClassDef)]
+    functions = [node for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    lengths = [(function.name, (function.end_lineno or 0) - function.lineno) for function in functions]
+    return [name for name in classes if not name.startswith("_")], lengths
+
+
 @pytest.mark.parametrize("program", ["shared/spotwarden", "infra/localcloud"])
 def test_a_public_class_name_exists_once(program):
     """Whoever reads or searches a name finds one thing: in the product, and in the local cloud."""
     places = defaultdict(list)
     for file in sorted((ROOT / program).rglob("*.py")):
-        for node in ast.walk(ast.parse(file.read_text())):
-            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                places[node.name].append(file.relative_to(ROOT).as_posix())
+        for name in outline(file)[0]:
+            places[name].append(file.relative_to(ROOT).as_posix())
     assert {name: files for name, files in places.items() if len(files) > 1} == {}
 
 
 @pytest.mark.parametrize("source", SOURCES, ids=lambda file: str(file.relative_to(ROOT)))
 def test_a_file_is_one_room(source):
     """Functions stay under 50 lines; a file is cut where there are two ideas, not at a line count."""
-    text = source.read_text()
-    functions = [
-        node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-    ]
-    for function in functions:
-        assert (function.end_lineno or 0) - function.lineno < 50, function.name
+    assert [name for name, length in outline(source)[1] if length >= 50] == []
 
 
 def test_nothing_else_stands_at_the_top():

@@ -69,6 +69,8 @@ def test_a_template_refers_to_templates_that_are_there(file):
 
 def markup(source: str) -> list[str]:
     """The texts of a module that hold HTML, but for its docstrings."""
+    if not MARKUP.search(source):
+        return []  # most modules hold none, and need not be parsed
     tree = ast.parse(source)
     bare = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     texts = (node for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in bare)
