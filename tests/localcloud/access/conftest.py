@@ -72,6 +72,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     home = tmp_path_factory.mktemp("home")
     plain = {name: value for name, value in os.environ.items() if not name.startswith("SPOTWARDEN_")}
     words = ["local", "serve", "--functions", "--project", "demo", "--state", str(home / "state")]
+    words += ["--limit", "insert_times=0.02"]  # as in the stories: nobody waits for minutes
     process = subprocess.Popen(
         [SPOTWARDEN, *words],
         stdout=subprocess.PIPE,
