@@ -20,7 +20,7 @@ if NAMED := os.environ.get("SPOTWARDEN_GCLOUD"):
     os.environ["PATH"] = f"{Path(NAMED).absolute().parent}:{os.environ['PATH']}"
 
 # How long an example takes says nothing about the code: machines differ, and are busy.
-settings.register_profile("unhurried", deadline=None, max_examples=100 if ASKED else 40)
+settings.register_profile("unhurried", deadline=None, max_examples=100 if ASKED else 25)
 settings.load_profile("unhurried")
 
 

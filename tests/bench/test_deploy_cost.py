@@ -9,6 +9,7 @@ import pytest
 
 from tests.bench.deploy_cost import counts, line, month_of, sweeps
 from tests.bench.deploy_count import FUNCTIONS, SIZES, class_of
+from tests.long import long
 
 VMS = 24
 """Fewer than any size that the page is reckoned from."""
@@ -25,6 +26,7 @@ def ticks():
     return json.loads(said.stdout)["ticks"]
 
 
+@long
 @pytest.mark.parametrize("what", ["class_a", "class_b"])
 def test_page_and_count_agree_within_five_percent(ticks, what):
     """Operations on the bucket, of a month of all functions together."""
@@ -34,6 +36,7 @@ def test_page_and_count_agree_within_five_percent(ticks, what):
     assert abs(reckoned - found) <= APART * found
 
 
+@long
 @pytest.mark.parametrize("name", ["recover_spot", "reap_vms", "cap_runtime"])
 def test_a_warm_tick_asks_the_same_however_many_jobs_there_are(ticks, name):
     """Of a job that uses the kit and runs, nothing is asked."""

@@ -12,14 +12,15 @@ from tests.bench.local_cloud_weight import (
     peak_mb,
     serving,
 )
+from tests.long import long
 
 
 @pytest.mark.parametrize(
     ("work", "amount", "most_mb"),
     [
-        pytest.param(large_object, 0.2, 40, id="200 MB pass through and not into memory"),
-        pytest.param(many_objects, 800, 20, id="an object stays on the disk"),
-        pytest.param(many_vms, 2000, 36, id="a VM takes 18 KB with its disk, operations and log entries"),
+        pytest.param(large_object, 0.2, 40, id="200 MB pass through and not into memory", marks=long),
+        pytest.param(many_objects, 800, 20, id="an object stays on the disk", marks=long),
+        pytest.param(many_vms, 2000, 36, id="a VM takes 18 KB with disk, operations and log", marks=long),
         pytest.param(many_connections, 300, 30, id="a connection takes 100 KB, and all are answered at once"),
     ],
 )

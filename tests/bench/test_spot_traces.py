@@ -10,6 +10,7 @@ from tests.bench.spot_traces.ours import Ours, homed
 from tests.bench.spot_traces.replay import replay
 from tests.bench.spot_traces.restarts import LIMITS, given_up, losses
 from tests.bench.spot_traces.rules import ByPrice, Uniform
+from tests.long import long
 
 ZONES = us(list(h100(1, held=True).values()))
 WINDOWS = [window(at) for at in range(6)]
@@ -38,6 +39,7 @@ def test_ours_costs_less_than_eager_failover_and_is_never_late():
     assert mean(state.cost for _, state in runs) < cost(lambda: ByPrice(zones=ZONES, eager=True))
 
 
+@long
 def test_no_gang_is_given_up_for_being_preempted():
     """Half of those that stay 100 h in their zone lose more than `max_restarts` VMs, and all are healthy."""
     lost = losses(list(h100(16, held=False).values()))

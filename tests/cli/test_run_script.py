@@ -19,6 +19,7 @@ from spotwarden.create_script.lint import check
 from spotwarden.create_script.request.stored import launch_of
 from spotwarden.model.launch import Launch, StoredScript
 from tests.contract.served import PROJECT
+from tests.long import long
 
 GOOGLE = "https://compute.googleapis.com"
 ALL_METADATA_AT_MOST = 512 * 1024
@@ -328,10 +329,15 @@ def gcloud(tmp_path) -> Iterator[dict[str, str]]:
 @pytest.mark.parametrize(
     "words",
     [
-        ["--gpu", "v100:1", "--zone", "us-central1-a", "--env", "A=it's, $B", "--tag", "a=b"],
-        ["--gpu", "l4:1", "--nodes", "2", "--region", "us-central1", "--service-account", "a@b.c"],
+        pytest.param(
+            ["--gpu", "v100:1", "--zone", "us-central1-a", "--env", "A=it's, $B", "--tag", "a=b"], id="create"
+        ),
+        pytest.param(
+            ["--gpu", "l4:1", "--nodes", "2", "--region", "us-central1", "--service-account", "a@b.c"],
+            id="bulk create",
+            marks=long,
+        ),
     ],
-    ids=["create", "bulk create"],
 )
 def test_the_real_gcloud_sends_the_same(write, gcloud, words):
     """The script run by bash, as a person would: the same path, machine, metadata, disks and scheduling."""

@@ -4,6 +4,8 @@ import json
 import subprocess
 import sys
 
+from tests.long import long
+
 SCRIPT = """
 import gc, json, sys
 from spotwarden.gcp.connect import connect
@@ -32,6 +34,7 @@ def test_every_module_of_the_open_cloud_is_what_its_library_made():
     assert said(OPEN + use) == []
 
 
+@long
 def test_the_whole_cloud_is_opened_beside_googles_own_clients():
     """In either order, with messages and errors that work."""
     theirs = (

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from spotwarden.ports import ConflictError, Store
 from tests.contract.retry_policies import OpenStore
 from tests.fakes.store import MemoryStore
+from tests.long import examples
 
 NAMES = st.sampled_from(["a", "a/b", "a/b/c", "ab/c", "é", "*", "m/1", "m/2"])
 DATA = st.sampled_from([b"", b"1", b"22", b"333"])
@@ -23,7 +24,7 @@ STEPS = st.one_of(
     ),
     st.tuples(st.just("folders"), st.sampled_from(["", "a/", "a/b/"])),
 )
-examples = itertools.count()
+numbers = itertools.count()
 
 
 class Walker:
@@ -72,10 +73,12 @@ class Walker:
 
 
 @given(steps=st.lists(STEPS, max_size=25))
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=examples(75), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 def test_fake_and_adapter_see_the_same(open_store: OpenStore, steps: list[tuple[object, ...]]):
     """What holds for the fake, in every test and simulation that uses it, holds for the real thing."""
-    prefix = f"{next(examples)}/"
+    prefix = f"{next(numbers)}/"
     real, fake = Walker(open_store(), prefix), Walker(MemoryStore(), prefix)
     for step in steps:
         assert real.step(*step) == fake.step(*step)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tests.e2e.chaos.crowd import CrowdPlan, play_crowd
 
-EVENTS = int(os.environ.get("SPOTWARDEN_CHAOS", "30"))
+EVENTS = int(os.environ.get("SPOTWARDEN_CHAOS", "15"))
 SMALL = CrowdPlan(seed=20261122, jobs=10, events=EVENTS)
 
 

@@ -106,6 +106,7 @@ def test_a_submitted_job_runs_and_is_in_the_table(shell, script):
     assert "job-a" in shell.ok("local", "status")
 
 
+@long
 def test_a_running_job_is_not_submitted_twice(shell, script):
     """The second submit says why, and launches nothing."""
     shell.ok("submit", script("job-b"))
@@ -136,6 +137,7 @@ def test_a_resolved_script_launches_and_is_what_recovery_reads(shell, script):
     assert "create-instance.resolved.sh" in names
 
 
+@long
 def test_a_stockout_at_home_goes_elsewhere(shell, script):
     """Another zone of the region is asked, and the command says which."""
     shell.ok("local", "stockout", "us-central1-a", "--for", "10m")

@@ -15,6 +15,7 @@ from click.testing import CliRunner
 from spotwarden.cli.main import main
 from tests.e2e.chaos.cloud import served
 from tests.job.lab import told
+from tests.long import long
 from tests.waiting import wait
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "infra/job/example"
@@ -194,6 +195,7 @@ for number in range(1000):
 """
 
 
+@long
 def test_a_program_that_never_flushes_is_seen_and_loses_no_line(laptop, tmp_path):
     """Its first line is in `spotwarden logs` while it prints; all before a preemption are attempt 1's."""
     (tmp_path / "talk.py").write_text(UNFLUSHED)
@@ -261,6 +263,7 @@ def test_a_vm_that_its_developer_deletes_is_not_brought_back(laptop):
     job.until(told, "a mail")
 
 
+@long
 def test_a_container_where_there_is_no_engine_ends_the_job_with_a_clear_message(laptop):
     """As failed, its VM gone, and nobody starts it again."""
     job = laptop.start("boxed", "--container", "img", code=EXAMPLES / "line", command=("true",))
@@ -295,6 +298,7 @@ def test_a_loss_that_is_no_number_ends_the_job_early(laptop, tmp_path):
     laptop.ok("stop", "wild", "--delete", "--yes")
 
 
+@long
 def test_a_bucket_that_is_away_for_a_while_loses_nothing(well):
     """Nor a token server: what is not taken now is taken later, and a preemption after it is as any other."""
     steps = 80

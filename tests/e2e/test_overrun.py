@@ -18,6 +18,7 @@ from tests.e2e.chaos.cast import RUNNING, Job, Kind
 from tests.e2e.chaos.cloud import PROJECT, Cloud, served
 from tests.e2e.chaos.judge import ledger
 from tests.e2e.conftest import SPOTWARDEN
+from tests.long import long
 from tests.waiting import wait
 
 POLICY = """
@@ -162,6 +163,7 @@ def test_a_recovery_that_overruns_brings_its_job_back_once(overrun: Overrun) -> 
     assert len(told) == 1
 
 
+@long
 def test_a_mail_of_a_function_that_overruns_comes_once(overrun: Overrun) -> None:
     """The server takes it and says so late: the next delivery finds it under way, and sends no second one."""
     overrun.overruns_at_mail("gave_up", LATE)

@@ -7,6 +7,7 @@ import sys
 import tomllib
 
 from tests.infra.clean_room import ROOT
+from tests.long import long
 
 SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["vulture"]
 
@@ -25,6 +26,7 @@ def test_a_function_that_nobody_calls_is_found(tmp_path):
     assert found.startswith(f"{planted}:5: unused function 'forgotten'")
 
 
+@long
 def test_every_name_that_is_listed_is_one_that_nobody_asks_for():
     """One that is used now, or gone, needs no reason, and would hide the next one of that name."""
     bare = ROOT / "tests/infra/no_such_settings.toml"

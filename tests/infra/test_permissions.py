@@ -13,6 +13,7 @@ import pytest
 from tests.localcloud.permissions import governing, recovering, reporting, telling  # noqa: F401 - they register scenes
 from tests.localcloud.permissions.scenes import SCENES, Scene
 from tests.localcloud.permissions.stage import all_of, manifest, row
+from tests.long import some
 
 Needed = Mapping[Scene, tuple[frozenset[str], float]]
 """The permissions that a scene needs and the patterns it writes by; its cost, in processor seconds."""
@@ -22,7 +23,9 @@ ALL_PAIRS = [(name, permission) for name in NAMES for permission in all_of(name)
 
 
 def chosen() -> list[tuple[str, str]]:
-    """Each permission once, of the function chosen least so far; all with SPOTWARDEN_PERMISSIONS=all.
+    """Each permission once, of the function chosen least so far, or some of them (tests/long.py).
+
+    SPOTWARDEN_PERMISSIONS=all are those of all functions.
 
     Without any one of the others a scene is refused something as well, and the fixture says so.
     """
@@ -32,11 +35,11 @@ def chosen() -> list[tuple[str, str]]:
     for permission in sorted({permission for _, permission in ALL_PAIRS}):
         having = [name for name, held in ALL_PAIRS if held == permission]
         pairs[permission] = min(having, key=lambda name: list(pairs.values()).count(name))
-    return [(name, permission) for permission, name in pairs.items()]
+    return list(some([(name, permission) for permission, name in pairs.items()]))
 
 
 PAIRS = chosen()
-WRITES = [(one.name, pattern) for one in manifest().functions for pattern in one.bucket_writes]
+WRITES = some([(one.name, pattern) for one in manifest().functions for pattern in one.bucket_writes])
 
 
 @pytest.fixture(scope="module")

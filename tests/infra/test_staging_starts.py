@@ -7,6 +7,7 @@ import pytest
 import yaml
 
 from tests.infra.clean_room import EXPORTED, ROOT, Running, build, furnish, local_cloud, pushed
+from tests.long import long, some
 
 ROWS = yaml.safe_load((ROOT / "infra/functions.yaml").read_text())["functions"]
 NAMES = [row["name"] for row in ROWS]
@@ -53,7 +54,7 @@ def recompiled(folder: Path) -> int:
     return sum(one.stat().st_mtime != EXPORTED for one in folder.rglob("*.pyc"))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", some(NAMES))
 def test_a_staged_function_answers_its_first_event(name: str, start: Callable[..., Running], tmp_path: Path):
     """A tick as Pub/Sub pushes it, or its page opened without a link; nothing is compiled for it."""
     with start(name) as running:
@@ -62,6 +63,7 @@ def test_a_staged_function_answers_its_first_event(name: str, start: Callable[..
     assert recompiled(tmp_path) == 0
 
 
+@long
 def test_without_the_date_of_the_source_all_would_be_compiled_at_each_start(
     start: Callable[..., Running], tmp_path: Path
 ):

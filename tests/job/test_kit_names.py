@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, given, settings
 
 from spotwarden.layout.outputs import file_path, object_path
 from tests.job.shell import functions
+from tests.long import examples
 from tests.property.test_outputs import PATHS
 
 NAMES = (
@@ -41,7 +42,9 @@ NAMES = (
     *(b"\xc1\xbf", b"\xc2\x80", b"\xe0\x9f\xbf", b"\xe0\xa0\x80", b"\xf0\x8f\xbf\xbf", b"\xf0\x90\x80\x80"),
     *(b"\xf4\x8f\xbf\xbf", b"\xf4\x90\x80\x80", b"\xf5\x80\x80\x80"),
 )
-WHOLE = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+WHOLE = settings(
+    max_examples=examples(50), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 
 
 def in_bash(function, paths, **environment):

@@ -10,6 +10,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from spotwarden.model.delivery import Pace
 from spotwarden.model.notice import Severity
 from tests.fakes.trouble import rejected, unanswered
+from tests.long import examples
 from tests.notify.outbox.outbox_world import ADA, BOB, OPS, OutboxWorld, notice
 from tests.notify.outbox.test_exactly_once import watched
 from tests.recovery.test_exactly_once import KilledError, die
@@ -127,5 +128,5 @@ class OutboxMachine(RuleBasedStateMachine):
 
 TestOutboxMachine = OutboxMachine.TestCase
 TestOutboxMachine.settings = settings(
-    max_examples=60, stateful_step_count=25, suppress_health_check=[HealthCheck.too_slow]
+    max_examples=examples(100), stateful_step_count=25, suppress_health_check=[HealthCheck.too_slow]
 )

@@ -196,7 +196,7 @@ def test_no_history_breaks_a_promise(episodes: list[tuple[list[tuple[str, ...]],
     assert [history.world.case(RULE, vm) for vm in history.vms] == [None] * VMS
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(st.lists(st.tuples(VM, RIPE | SAID, st.integers(1, 30)), max_size=8), st.lists(st.integers(0, 2)))
 def test_doubled_ticks_change_nothing(said: list[tuple[int, Said | None, int]], doubles: list[int]):
     """A tick that comes twice or three times does what one does."""
@@ -214,7 +214,7 @@ def test_doubled_ticks_change_nothing(said: list[tuple[int, Said | None, int]], 
     assert once.world.kinds() == often.world.kinds()
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(st.integers(0, 90), st.integers(0, 90))
 def test_a_day_without_ticks_costs_only_time_and_a_new_warning(before: int, after: int):
     """The same is done, later; who was warned before it is warned anew, and has the whole grace."""

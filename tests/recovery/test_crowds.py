@@ -8,6 +8,7 @@ from spotwarden.recovery.crowds import OF_A_JOB, UNKNOWN
 from spotwarden.recovery.event_look import CROWD
 from tests.fakes.trouble import unanswered
 from tests.fakes.world import GANG, SCRIPT
+from tests.long import long
 from tests.recovery.crowd_world import Crowded, Slow
 
 FIRST_CREATE_SECONDS = 3
@@ -42,6 +43,7 @@ def test_in_a_storm_of_a_thousand_the_first_create_is_sent_within_three_seconds(
     assert slow.seconds() <= IN_TIME_SECONDS
 
 
+@long
 def test_what_no_function_remembers_does_not_delay_the_first_create(crowd):
     """A new instance of the function reads the whole list of open jobs first."""
     names = crowd.jobs(1000)

@@ -9,6 +9,7 @@ from spotwarden.model.attempt import AttemptState
 from spotwarden.model.instance import Status
 from spotwarden.ports import Cloud
 from tests.fakes.world import GANG, KEPT, SCRIPT
+from tests.long import some
 
 LEASE_SECONDS = 300
 
@@ -98,7 +99,7 @@ def fallen(new_world, request):
 @pytest.mark.parametrize("after_work", [False, True], ids=["before", "after"])
 def test_a_kill_between_any_two_calls_leaves_one_attempt_and_one_job(fallen, after_work):
     """For every n: killed at its n-th call, the recovery is finished by later sweeps, and made once."""
-    for calls in range(1, 300):
+    for calls in some(range(1, 300)):
         world = fallen()
         cloud, count = watched(world.cloud.ports(), calls, die, after_work=after_work)
         with contextlib.suppress(KilledError):
@@ -115,7 +116,7 @@ def test_a_kill_between_any_two_calls_leaves_one_attempt_and_one_job(fallen, aft
 @pytest.mark.parametrize("pause", [0, 400], ids=["at once", "lease over"])
 def test_another_sweep_between_any_two_calls_changes_nothing(fallen, event, after_work, pause):
     """For every n: a tick's whole sweep before its n-th call, or an event's after it, lease over or not."""
-    for calls in range(1, 300):
+    for calls in some(range(1, 300)):
         world = fallen()
 
         def other(world=world) -> None:

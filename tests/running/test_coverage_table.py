@@ -8,6 +8,7 @@ import pytest
 from coverage.exceptions import NoDataError
 
 from tests.coverage_table import NAME, measured, package_of, table
+from tests.long import long
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -63,6 +64,7 @@ def test_nothing_measured_is_no_table(tmp_path):
         measured(tmp_path)
 
 
+@long
 def test_a_lane_measures_where_it_is_asked_to(tmp_path):
     """The product alone, with its branches, and what the tests of the lane ran."""
     test = tmp_path / "test_it.py"

@@ -9,6 +9,7 @@ from textwrap import dedent
 import psutil
 import pytest
 
+from tests.long import long
 from tests.waiting import looks, wait
 
 ROOT = Path(__file__).parents[2]
@@ -63,6 +64,7 @@ def test_a_test_that_sleeps_for_ever_is_red_and_the_next_one_runs(lane):
     assert "Timeout" in done.stdout
 
 
+@long
 def test_a_fixture_that_leaves_its_thread_running_keeps_nobody_waiting(lane):
     """The thread is named, its stack printed, and the process ended: it was green, and is red."""
     done = lane(
@@ -89,6 +91,7 @@ def test_a_fixture_that_leaves_its_thread_running_keeps_nobody_waiting(lane):
     assert "in run_forever" in done.stderr
 
 
+@long
 def test_a_child_that_nobody_kills_ends_no_run_in_waiting_for_it(lane):
     """The time limit raises in the block, whose end waits once more: all stacks are printed, and it ends."""
     done = lane(
@@ -120,11 +123,11 @@ def test_a_lane_past_its_time_is_ended_and_says_so(lane):
         """,
         "-o",
         "timeout=0",
-        limit=5,
+        limit=10,
     )
     assert done.returncode in (124, 134, 137)
     assert '== hung: the lane "' in done.stdout
-    assert "was ended after 5 s" in done.stdout
+    assert "was ended after 10 s" in done.stdout
     assert "in test_sleeps" in done.stderr
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.long import some
 from tests.simulation.mutants import MUTANTS, TESTS
 from tests.simulation.mutants_table import ROOT, row_of
 
@@ -38,7 +39,7 @@ def test_what_a_mutant_patches_is_there(name):
     assert patch.original is before
 
 
-@pytest.mark.parametrize("name", SOON)
+@pytest.mark.parametrize("name", some(SOON))
 def test_a_mutant_is_found_by_a_history(name):
     """Within a few of them, of recovery or of the plane."""
     row = row_of(name, recovery=20, plane=20)

@@ -90,7 +90,10 @@ def test_a_probe_of_the_shared_folder_gives_what_gcloud_sent(name, probe, send):
 
 LIVE = (
     ["compute", "instances", "create", "live", "--provisioning-model=spot", "--metadata=^;^a=1,2;b=3"],
-    ["beta", "compute", "instances", "bulk", "create", "--predefined-names=a,b", "--region=us-east1"],
+    pytest.param(
+        ["beta", "compute", "instances", "bulk", "create", "--predefined-names=a,b", "--region=us-east1"],
+        marks=long,
+    ),
     pytest.param(["compute", "instances", "create", "live", "--max-run-duration=2hours"], marks=long),
     pytest.param(
         [

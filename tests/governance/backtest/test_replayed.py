@@ -32,6 +32,7 @@ from tests.governance.caps.cap_world import CapWorld
 from tests.governance.idle.idle_world import BUSY, IdleWorld
 from tests.governance.made_up import Facts, MadeUp, Said
 from tests.governance.reap.reap_world import ReapWorld
+from tests.long import examples
 
 TICK = timedelta(minutes=10)
 
@@ -74,7 +75,7 @@ def module():
 HABITS = st.lists(st.sampled_from([(0.0,), (0.0,), (0.0,), (BUSY,), ()]), min_size=1, max_size=30)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(
     habits=st.lists(HABITS, min_size=1, max_size=4),
     most=st.sampled_from([1, 2, 10]),
@@ -114,7 +115,7 @@ SAYINGS = st.builds(
 EVENTS = st.tuples(st.integers(0, 3), st.none() | SAYINGS)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(
     history=st.lists(st.lists(EVENTS, max_size=3), min_size=1, max_size=25),
     limits=st.builds(

@@ -59,7 +59,8 @@ def test_several_names_in_one_command(gcloud, cloud: Cloud):
     assert list(cloud.service.knobs.instances()) == []
 
 
-@pytest.mark.parametrize("place", [pytest.param(f"--zone={ZONE}", marks=long), f"--region={REGION}"])
+@long
+@pytest.mark.parametrize("place", [f"--zone={ZONE}", f"--region={REGION}"])
 def test_bulk_create_in_a_zone_and_in_a_region(gcloud, place):
     """It then looks for the operations of the group, in a region zone by zone, and for the instances."""
     words = ("instances", "bulk", "create", place, "--name-pattern=n-#", "--count=2", "--format=json")
@@ -68,6 +69,7 @@ def test_bulk_create_in_a_zone_and_in_a_region(gcloud, place):
     assert [one["name"] for one in told["instances"]] == ["n-1", "n-2"]
 
 
+@long
 def test_operations_are_listed_and_found_by_type(gcloud, cloud: Cloud):
     """A preemption among them."""
     instances = cloud.client(compute_v1.InstancesClient)
@@ -95,6 +97,7 @@ def test_a_refusal_is_shown_as_gcloud_shows_it(gcloud, cloud: Cloud):
         gcloud("instances", "create", "vm", f"--zone={ZONE}")
 
 
+@long
 def test_firewall_rules(gcloud):
     """Created, listed, described, updated and deleted; an update also takes away what it is told to."""
     gcloud(
@@ -111,6 +114,7 @@ def test_firewall_rules(gcloud):
     assert "web" not in gcloud("firewall-rules", "list", "--format=value(name)").split()
 
 
+@long
 def test_suspend_and_resume(gcloud, cloud: Cloud):
     """Both are waited for, and a list shows the state between."""
     gcloud("instances", "create", "vm", f"--zone={ZONE}")
@@ -123,6 +127,7 @@ def test_suspend_and_resume(gcloud, cloud: Cloud):
     assert vm["status"] == "RUNNING"
 
 
+@long
 def test_a_managed_instance_group(gcloud, cloud: Cloud):
     """Created of a template, listed and resized; its VMs recreated, deleted, abandoned; then deleted."""
     managed, there = ("instance-groups", "managed"), f"--zone={ZONE}"
@@ -155,6 +160,7 @@ def test_a_managed_instance_group(gcloud, cloud: Cloud):
     assert [vm["name"] for vm in cloud.service.knobs.instances()] == [third]
 
 
+@long
 def test_guest_attributes(gcloud, cloud: Cloud):
     """As the guest has written them; one that is not there is an error."""
     gcloud("instances", "create", "vm", f"--zone={ZONE}", "--metadata=enable-guest-attributes=TRUE")
@@ -172,6 +178,7 @@ def test_guest_attributes(gcloud, cloud: Cloud):
         gcloud(*words, "--query-path=none/")
 
 
+@long
 def test_disks_are_attached_resized_and_detached(gcloud, cloud: Cloud):
     """As an operator does when a disk is full; and a snapshot is taken."""
     there = f"--zone={ZONE}"

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from tests.localcloud.compute.world import ZONE, World, request, spot
+from tests.long import examples
 
 INSTANCES = f"zones/{ZONE}/instances"
 NAMES = st.sampled_from(["a", "b"])
@@ -120,7 +121,7 @@ class Lives(RuleBasedStateMachine):
 
 
 Lives.TestCase.settings = settings(
-    max_examples=40, stateful_step_count=25, deadline=None, suppress_health_check=list(HealthCheck)
+    max_examples=examples(75), stateful_step_count=25, deadline=None, suppress_health_check=list(HealthCheck)
 )
 
 

@@ -19,6 +19,7 @@ from localcloud.deployment import read_manifest
 from localcloud.http import build_app
 from tests.localcloud.conformance.discovery import Exchange
 from tests.localcloud.stand import PROJECT, Stand, described
+from tests.long import long
 
 PLACE = f"projects/{PROJECT}/locations/us-central1"
 RECOVER = DeployedFunction(
@@ -151,6 +152,7 @@ def gcloud(tmp_path: Path) -> Iterator[Callable[..., Any]]:
     stand.close()
 
 
+@long
 def test_gcloud_lists_functions_and_services(gcloud):
     """`gcloud functions list` (of both generations) and `gcloud run services list`."""
     functions = {found["name"].rpartition("/")[2] for found in gcloud("functions", "list")}

@@ -12,6 +12,7 @@ import pytest
 from localcloud.rpc import RpcError
 from tests.localcloud.logs.conftest import Topics
 from tests.localcloud.stand import PROJECT, Stand
+from tests.long import long
 
 LOG = f"projects/{PROJECT}/logs/app"
 AUDIT_LOG = f"projects/{PROJECT}/logs/cloudaudit.googleapis.com%2Fsystem_event"
@@ -248,6 +249,7 @@ def test_the_port_refuses_what_is_no_entry(stand: Stand):
         stand.call(stand.service.write, {"textPayload": "x"})
 
 
+@long
 def test_the_real_gcloud_writes_reads_and_makes_sinks(stand: Stand, tmp_path: Path, topics: Topics):
     """As people do by hand."""
     if shutil.which("gcloud") is None:

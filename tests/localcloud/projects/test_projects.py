@@ -9,6 +9,7 @@ import pytest
 
 from localcloud.permissions.account import Account
 from tests.localcloud.stand import PROJECT, Stand
+from tests.long import long
 
 ITEM = f"/v1/projects/{PROJECT}"
 OWNER = {"role": "roles/owner", "members": ["user:me@example.com"]}
@@ -120,6 +121,7 @@ def test_a_function_holds_what_its_role_grants(http: httpx.Client, monkeypatch: 
     assert http.post(path, json={"permissions": asked[1:]}).json() == {}
 
 
+@long
 @pytest.mark.skipif(not shutil.which("gcloud"), reason="gcloud is not installed")
 def test_gcloud_grants_a_role(stand: Stand, tmp_path: Path):
     """It reads the policy, adds a binding and writes it, under the etag that it read."""

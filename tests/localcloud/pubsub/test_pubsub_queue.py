@@ -9,6 +9,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from localcloud.pubsub.queue import Queue
 from localcloud.pubsub.terms import AskedTerms, Backoff, Terms
+from tests.long import examples
 
 CONSUMER = object()
 
@@ -412,4 +413,4 @@ class Consumers(RuleBasedStateMachine):
 
 
 TestConsumers = Consumers.TestCase
-TestConsumers.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
+TestConsumers.settings = settings(max_examples=examples(100), stateful_step_count=40, deadline=None)

@@ -14,6 +14,7 @@ from localcloud.clock import Clock
 from localcloud.pubsub import PubSubService, Settings
 from tests.localcloud.pubsub.conftest import SUBSCRIPTION, TOPIC
 from tests.localcloud.stand import PROJECT, Stand
+from tests.long import long
 
 SNAPSHOT = f"projects/{PROJECT}/snapshots/snap"
 
@@ -180,6 +181,7 @@ def test_a_snapshot_is_gone_a_week_after_its_oldest_message(late: tuple[Stand, C
         assert http.get(f"/v1/projects/{PROJECT}/snapshots").json() == {}
 
 
+@long
 def test_gcloud_makes_lists_seeks_and_deletes(topic: httpx.Client, stand: Stand, tmp_path: Path):
     """`gcloud pubsub snapshots`, and `subscriptions seek`."""
     if shutil.which("gcloud") is None:

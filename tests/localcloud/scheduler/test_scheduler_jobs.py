@@ -15,6 +15,7 @@ import pytest
 from tests.localcloud.scheduler.conftest import Set, Topics
 from tests.localcloud.stand import PROJECT, Stand
 from tests.localcloud.verifying import verified
+from tests.long import long
 
 JOBS = f"/v1/projects/{PROJECT}/locations/us-central1/jobs"
 NAME = f"projects/{PROJECT}/locations/us-central1/jobs/sweep"
@@ -318,6 +319,7 @@ def test_a_place_that_does_not_exist_is_not_found(http: httpx.Client):
     assert "us-central1" in [each["locationId"] for each in places]
 
 
+@long
 def test_the_real_gcloud_makes_and_runs_jobs(stand: Stand, tmp_path: Path, topics: Topics):
     """As people do by hand."""
     if shutil.which("gcloud") is None:

@@ -8,6 +8,7 @@ import httpx
 import pytest
 
 from tests.localcloud.stand import PROJECT, Stand
+from tests.long import long
 
 BASE = f"/v1/projects/{PROJECT}/serviceAccounts"
 DEFAULT = "100000000007-compute@developer.gserviceaccount.com"
@@ -87,6 +88,7 @@ def test_of_another_project_nobody_is_told(http: httpx.Client, path: str):
     assert said(answer) == (403, "The caller does not have permission")
 
 
+@long
 @pytest.mark.skipif(not shutil.which("gcloud"), reason="gcloud is not installed")
 def test_gcloud_makes_an_account(stand: Stand, tmp_path: Path):
     """And finds it."""

@@ -68,6 +68,7 @@ def test_gcloud_copies_up_lists_reads_and_copies_down(
         assert (tmp_path / "down" / name).read_bytes() == (source / name).read_bytes()
 
 
+@long
 def test_gcloud_uploads_what_it_is_piped(run: Run, bucket: storage.Bucket):
     """Of a stream nobody knows the size before its end."""
     content = os.urandom(20_000_000)
@@ -122,6 +123,7 @@ def test_gsutil_copies_down(gsutil: Run, bucket: storage.Bucket, tmp_path: Path)
     assert (tmp_path / "here").read_bytes() == b"here"
 
 
+@long
 def test_both_write_and_show_custom_metadata_in_the_words_of_the_job_kit(
     run: Run, bucket: storage.Bucket, source: Path
 ):

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from spotwarden.model.message import Shape
 from spotwarden.model.notice import Table
 from spotwarden.notify.templates.text import clean, code_split
+from tests.long import examples
 from tests.notify.templates.messages import SITE, message, notice, pending, post
 
 MARKUP = (
@@ -110,7 +111,7 @@ def read(page):
     return reader
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(100))
 @given(PENDINGS)
 def test_nothing_of_it_is_markup(pendings):
     """The page has our tags, attributes, classes and links, and no others; its words are the notice.s."""
@@ -128,7 +129,7 @@ def test_nothing_of_it_is_markup(pendings):
         assert "".join(part for part, _ in code_split(said)).lower() in words
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(100))
 @given(PENDINGS)
 def test_every_line_of_the_text_begins_with_words_of_ours(pendings):
     """No text can pass for a line of the message, such as a link."""
@@ -143,7 +144,7 @@ def test_every_line_of_the_text_begins_with_words_of_ours(pendings):
     ]
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(100))
 @given(PENDINGS)
 def test_a_subject_is_one_short_line_without_control_characters(pendings):
     """Whatever happened, to whatever job; and never empty."""
@@ -157,7 +158,7 @@ def test_a_subject_is_one_short_line_without_control_characters(pendings):
     mail.html.encode()
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(100))
 @given(PENDINGS, st.sampled_from(list(Shape)))
 def test_a_hook_gets_json_without_a_link_or_a_mention(pendings, shape):
     """No link of an answer goes where many people read, and no text can mention anybody."""

@@ -13,7 +13,7 @@ from tests.simulation.plane.run import PlaneSetting, replay, story
 from tests.simulation.run import play_all, run
 
 HISTORIES = int(
-    os.environ.get("SPOTWARDEN_PLANE_HISTORIES") or os.environ.get("SPOTWARDEN_HISTORIES") or "600"
+    os.environ.get("SPOTWARDEN_PLANE_HISTORIES") or os.environ.get("SPOTWARDEN_HISTORIES") or "300"
 )
 """A share that fits a run of the tests; continuous integration plays ten thousand (`.ci/run`)."""
 PART = 1_000
