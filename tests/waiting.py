@@ -15,7 +15,7 @@ MOVED_SECONDS = 0.02
 
 
 def looks(
-    seconds: float, every: float = 0.02, *, moves: Callable[[], float] | None = None, until: float = MOST
+    seconds: float, every: float = 0.05, *, moves: Callable[[], float] | None = None, until: float = MOST
 ) -> Iterator[float]:
     """Yield, to whoever then looks and sleeps so long, until nothing has moved for so many seconds.
 
@@ -37,7 +37,7 @@ def looks(
                 before, still = now, 0.0
 
 
-def wait(seconds: float, fact: Callable[[], object], what: str, *, every: float = 0.02) -> object:
+def wait(seconds: float, fact: Callable[[], object], what: str, *, every: float = 0.05) -> object:
     """What it comes to be, once it is anything; `AssertionError` when nothing moves any more."""
     for pause in looks(seconds, every):
         if value := fact():

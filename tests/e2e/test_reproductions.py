@@ -1,8 +1,8 @@
 """What once went wrong with real processes, people among them, each played once more on one local cloud.
 
-Who launches, stops, starts and deletes does it as people do: with gcloud where it is installed, else by
-Compute Engine's API. What is right is read from Compute Engine's own record. Functions, commands and HTTP are
-the real ones.
+Who launches, stops, starts and deletes does it as people do: with gcloud where it is installed and all tests
+are asked for, else by Compute Engine's API. What is right is read from Compute Engine's own record.
+Functions, commands and HTTP are the real ones.
 
 `tests/e2e/README.md` is the table of what went wrong, and of the tests that play it.
 """
@@ -23,6 +23,7 @@ from tests.e2e.chaos.cast import RUNNING, Job, Kind
 from tests.e2e.chaos.cloud import BASE, SPOTWARDEN, Cloud, served
 from tests.e2e.chaos.judge import ledger
 from tests.e2e.chaos.people import COLLEAGUE, OWNER, shell_environment
+from tests.long import ASKED, long, some
 from tests.waiting import wait
 
 POLICY = """\
@@ -43,7 +44,8 @@ MOST_SWEEPS = 60
 MINUTE = 60.0
 TESTS = Path(__file__).parents[1]
 PLAYED = ("e2e", "recovery", "governance")
-GCLOUD = shutil.which("gcloud")
+GCLOUD = shutil.which("gcloud") if ASKED else None
+"""It starts for each word: only where what takes long is asked for."""
 
 
 class Person:
@@ -130,28 +132,28 @@ class Scene:
         records = ledger(self.cloud, job.name)
         return str(records[-1]["state"]) if records else ""
 
-    def tick_until(self, fact: Callable[[], object], what: str) -> None:
-        """Let ticks come until it is so; after so many sweeps it never will be."""
+    def tick_until(self, fact: Callable[[], object], what: str, service: str = "") -> None:
+        """Let ticks come, or those of one service, until it is so; after so many sweeps it never will be."""
         begun = self.sweeps()
 
         def ticked() -> bool:
             if fact():
                 return True
             assert self.sweeps() < begun + MOST_SWEEPS, what
-            self.cloud.tick()
+            self.cloud.tick(service)
             return bool(fact())
 
         wait(SECONDS, ticked, what, every=0.5)
 
-    def sweep(self, times: int = 3, function: str = "recover-spot") -> None:
+    def sweep(self, times: int = 3, service: str = "") -> None:
         """Let so many sweeps look at everything, each to its end."""
         for _ in range(times):
-            before = self.sweeps(function)
-            self.tick_until(lambda before=before: self.sweeps(function) > before, "no sweep ends")
+            before = self.sweeps(service)
+            self.tick_until(lambda before=before: self.sweeps(service) > before, "no sweep ends", service)
 
-    def sweeps(self, function: str = "recover-spot") -> int:
-        """How many sweeps of a function have ended so far."""
-        log = self.cloud.log.with_name(f"{function}.log")
+    def sweeps(self, service: str = "") -> int:
+        """How many sweeps of a function have ended so far, by its service."""
+        log = self.cloud.log.with_name(f"{service or 'recover-spot'}.log")
         return log.read_text(encoding="utf-8").count('"event":"sweep"')
 
     def comes_back(self, job: Job, but: Sequence[str]) -> list[dict[str, Any]]:
@@ -263,7 +265,7 @@ def test_two_submits_at_once_make_one_vm(scene: Scene, tmp_path: Path):
             assert "spotwarden show twice" in words or "twice is already running as attempt 1" in words
 
 
-@pytest.mark.parametrize("name", ["pair-a", "pair-b", "pair-c"])
+@pytest.mark.parametrize("name", some(["pair-a", "pair-b", "pair-c"]))
 def test_of_two_submits_at_once_the_vm_has_the_files_of_the_one_that_launched_it(
     scene: Scene, tmp_path: Path, name: str
 ):
@@ -306,6 +308,7 @@ def test_a_namesake_is_no_attempt_of_a_preempted_job_and_a_stop_leaves_it(scene:
     assert scene.done_to(theirs) == [("insert", COLLEAGUE)]
 
 
+@long
 def test_a_namesake_in_a_back_off_is_not_told_as_recovered(scene: Scene):
     """While there is no room anywhere the job waits, and says nothing of a VM that is not its own."""
     job = scene.launch("waiter")
@@ -325,6 +328,7 @@ def test_a_namesake_in_a_back_off_is_not_told_as_recovered(scene: Scene):
     assert scene.done_to(theirs) == [("insert", COLLEAGUE)]
 
 
+@long
 def test_a_gang_with_a_namesake_of_a_node_comes_back_whole(scene: Scene):
     """All of its nodes, none of them the colleague's."""
     job = scene.launch("pair", Kind.GANG)
@@ -341,6 +345,7 @@ def test_a_gang_with_a_namesake_of_a_node_comes_back_whole(scene: Scene):
     assert scene.done_to(theirs) == [("insert", COLLEAGUE)]
 
 
+@long
 def test_a_stop_while_a_sweep_retries_is_the_last_word(scene: Scene):
     """Also where half of the looks at its chain fail afterwards."""
     job = scene.launch("retried")
@@ -388,6 +393,7 @@ def test_a_delete_within_a_preemption_ends_the_job(scene: Scene):
     assert scene.inserts(job) == asked
 
 
+@long
 def test_a_log_that_lags_brings_no_deleted_job_back(scene: Scene):
     """Four minutes long it tells nothing of the owner's delete."""
     job = scene.launch("lagging")
@@ -408,6 +414,7 @@ def test_a_log_that_lags_brings_no_deleted_job_back(scene: Scene):
     assert scene.inserts(job) == asked
 
 
+@long
 def test_a_stop_and_minutes_later_a_start_open_the_job_again(scene: Scene):
     """It is closed in between; the next preemption brings it back."""
     job = scene.launch("resumed")
@@ -422,6 +429,7 @@ def test_a_stop_and_minutes_later_a_start_open_the_job_again(scene: Scene):
     scene.comes_back(job, but=[again["id"]])
 
 
+@long
 def test_a_gang_of_which_its_owner_deletes_one_node_keeps_the_others(scene: Scene):
     """80 minutes later as well; when Compute Engine then takes another node, the gang is closed."""
     job = scene.launch("crew", Kind.GANG)
@@ -491,6 +499,6 @@ def test_the_table_names_tests_that_exist():
 
 
 def test_people_used_gcloud():
-    """Where it is not installed they called Compute Engine's API, with what gcloud sends."""
+    """Else they called Compute Engine's API, with what gcloud sends."""
     if GCLOUD is None:
-        pytest.skip("gcloud is not installed: people called Compute Engine's API instead")
+        pytest.skip("gcloud is not installed or not asked for: people called Compute Engine's API instead")
