@@ -1,10 +1,10 @@
-"""Writes the table of clients in docs/local-cloud.md: `python -m tests.clients.write_clients`."""
+"""Writes the table of clients in docs/local-cloud-reference.md: `python -m tests.clients.write_clients`."""
 
 from pathlib import Path
 
 from tests.clients.outcomes import Expected, everything
 
-PAGE = Path(__file__).resolve().parents[2] / "docs/local-cloud.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs/local-cloud-reference.md"
 MOST = 12
 START, END = "<!-- clients: generated -->\n", "\n<!-- clients: end -->"
 

@@ -1,4 +1,4 @@
-"""Derives what is known of all methods of the APIs that are served, and the tables of docs/local-cloud.md.
+"""Derives what is known of all methods of the APIs, and the tables of docs/local-cloud-reference.md.
 
 Run it after an update of google-api-python-client, or when a method is added:
 `python -m tests.localcloud.conformance.write_methods`.
@@ -26,7 +26,7 @@ from tests.localcloud.conformance.ignored import IGNORED
 ROOT = Path(__file__).parents[3]
 METHODS = ROOT / "infra" / "localcloud" / "methods" / "methods.txt"
 ANSWERS = METHODS.with_name("answers.json")
-PAGE = ROOT / "docs" / "local-cloud.md"
+PAGE = ROOT / "docs" / "local-cloud-reference.md"
 BEGIN, END = "<!-- methods: generated -->", "<!-- methods: end -->"
 APIS: Mapping[str, tuple[str, str]] = {
     "storage": ("v1", "Cloud Storage"),

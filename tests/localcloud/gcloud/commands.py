@@ -13,7 +13,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[3]
 FILE = Path(__file__).with_name("commands.txt")
-PAGE = ROOT / "docs" / "local-cloud.md"
+PAGE = ROOT / "docs" / "local-cloud-reference.md"
 BEGIN, END = "<!-- gcloud: generated -->", "<!-- gcloud: end -->"
 
 
