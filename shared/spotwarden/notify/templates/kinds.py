@@ -130,12 +130,15 @@ def _subject(form: str, rule: str) -> str:
     return form.format(wrong, unclear=unclear)
 
 
-KINDS: Mapping[str, NoticeKind] = {
-    **_OF_JOBS,
-    **{
-        f"{rule}_{phase}": _kind(_subject(subject, rule), meaning.format(limits.TITLE), *severities)
-        for rule, limits in RULES.items()
-        for phase, (subject, meaning, severities) in _OF_CASES.items()
-    },
+PHASES: Mapping[str, NoticeKind] = {
+    phase: _kind("", meaning.format("has what the rule looks for"), *severities)
+    for phase, (_, meaning, severities) in _OF_CASES.items()
 }
+"""What the endings of a rule's kinds mean."""
+OF_RULES: Mapping[str, NoticeKind] = {
+    f"{rule}_{phase}": _kind(_subject(subject, rule), meaning.format(limits.TITLE), *severities)
+    for rule, limits in RULES.items()
+    for phase, (subject, meaning, severities) in _OF_CASES.items()
+}
+KINDS: Mapping[str, NoticeKind] = {**_OF_JOBS, **OF_RULES}
 """By the notice's `kind`."""

@@ -6,8 +6,9 @@ from typing import Any
 import msgspec
 
 from spotwarden.model.notice import Notice
+from spotwarden.model.policy import RULES
 from spotwarden.notify.templates.hooks import SCHEMA
-from spotwarden.notify.templates.kinds import KINDS
+from spotwarden.notify.templates.kinds import KINDS, OF_RULES, PHASES, NoticeKind
 
 _MOMENT = {"type": "string", "format": "date-time"}
 _FIELDS = {
@@ -62,9 +63,24 @@ def _table() -> Iterator[str]:
     yield "with the attributes `kind`, `severity`, `job` and `id`. A subscription can filter by them, such as"
     yield '`attributes.kind = "gave_up"` or `attributes.severity = "urgent"`.'
     yield ""
+    yield from _rows({name: kind for name, kind in KINDS.items() if name not in OF_RULES})
+    yield ""
+    yield "## Kinds of each rule"
+    yield ""
+    yield "Each rule has five kinds: its name and one of these endings, such as `idle_warning`."
+    yield ""
+    yield from _rows({f"…_{phase}": kind for phase, kind in PHASES.items()})
+    yield ""
+    yield "| rule | a VM or job |"
+    yield "|---|---|"
+    for rule, limits in RULES.items():
+        yield f"| `{rule}` | {limits.TITLE} |"
+
+
+def _rows(kinds: Mapping[str, NoticeKind]) -> Iterator[str]:
     yield "| kind | severity | meaning |"
     yield "|---|---|---|"
-    for name, kind in KINDS.items():
+    for name, kind in kinds.items():
         severities = ", ".join(severity.value for severity in kind.severities)
         yield f"| `{name}` | {severities} | {kind.meaning} |"
 
