@@ -32,13 +32,11 @@ def pages() -> Iterator[str]:
             yield from (f"{name}: {line}" for line in path.read_text(encoding="utf-8").splitlines())
 
 
-def refused(lines: list[str], *, of_pages: bool) -> list[str]:
+def refused(lines: list[str]) -> list[str]:
     """Each line with a refused word, with what to write instead; exceptions are left out."""
     allowed = tuple(exception["text"] for exception in LISTED.get("exceptions", ()))
     found = []
     for entry in LISTED["refused"]:
-        if of_pages and not entry.get("pages", True):
-            continue
         pattern = re.compile(entry["pattern"], re.IGNORECASE)
         bad = (line for line in lines if pattern.search(line) and not any(text in line for text in allowed))
         found += [f"{line} → {entry['say']}" for line in bad]
@@ -47,18 +45,18 @@ def refused(lines: list[str], *, of_pages: bool) -> list[str]:
 
 def test_no_text_has_a_word_that_the_style_refuses():
     """`tests/texts/vocabulary.toml` says what to write instead, and which exceptions there are."""
-    assert refused(snapshot(), of_pages=False) == []
+    assert refused(snapshot()) == []
 
 
-def test_no_page_has_a_private_word():
-    """The glossary's words alone; idioms of the pages go with their rewriting."""
-    assert refused([*pages()], of_pages=True) == []
+def test_no_page_has_a_word_that_the_style_refuses():
+    """The same list; pages that quote such words are spared."""
+    assert refused([*pages()]) == []
 
 
 def test_a_refused_word_is_found():
     """The check sees what it is for, whatever its case."""
-    assert refused(["x: Nobody knows whether it runs"], of_pages=False)
-    assert not refused(["x: We couldn't check whether it runs"], of_pages=False)
+    assert refused(["x: Nobody knows whether it runs"])
+    assert not refused(["x: We couldn't check whether it runs"])
 
 
 def test_every_exception_is_used_and_has_a_reason():
