@@ -4,6 +4,7 @@ import errno
 
 import pytest
 from click.testing import CliRunner
+from google.api_core.exceptions import Forbidden
 from google.auth.exceptions import DefaultCredentialsError
 
 from spotwarden.cli.complaints import complaint
@@ -32,7 +33,21 @@ SETTINGS = {"SPOTWARDEN_PROJECT": PROJECT, "SPOTWARDEN_BUCKET": "no-bucket", "SP
                 "To log in: gcloud auth application-default login"
             ),
         ),
-        (RejectedError("forbidden", "no permission"), "forbidden: no permission"),
+        (
+            RejectedError("forbidden", "Required 'compute.instances.list' permission"),
+            (
+                "Google Cloud refused the request: forbidden: Required 'compute.instances.list' permission\n"
+                "Ask whoever runs the project for the role. docs/deploy/permissions.md lists who needs which"
+            ),
+        ),
+        (
+            Forbidden("storage.objects.create denied"),
+            (
+                "Google Cloud refused the request: 403 storage.objects.create denied\n"
+                "Ask whoever runs the project for the role. docs/deploy/permissions.md lists who needs which"
+            ),
+        ),
+        (RejectedError("refused", "no such mailbox"), "refused: no such mailbox"),
         (BrokenError("x.json: truncated"), "x.json: truncated"),
         (NotInLayoutError("x", "no job"), "'x': no job"),
         (

@@ -2,9 +2,10 @@
 
 from datetime import UTC, datetime
 
+import click
 import pytest
 
-from spotwarden.cli.launching.starting import has_run, told
+from spotwarden.cli.launching.starting import has_run, refuse_if_over, told
 from spotwarden.model.attempt import Attempt, AttemptState, Try
 
 AT = datetime(2026, 11, 21, tzinfo=UTC)
@@ -39,3 +40,56 @@ def test_it_is_said_that_it_has_ended_where_no_instance_is_on_record():
     assert told(attempt(AttemptState.ENDED, ASKED)) == "boxed: attempt 1 ran in us-central1-a and has ended"
     running = attempt(AttemptState.RUNNING, ASKED, instances={"boxed": "17"})
     assert told(running) == "boxed: attempt 1 runs in us-central1-a as instance 17"
+
+
+DENIED = "forbidden: Required 'compute.instances.create' permission (instances.insert: 403)"
+QUOTA = "QUOTA_EXCEEDED: Quota 'NVIDIA_L4_GPUS' exceeded. Limit: 0.0 in region us-central1"
+
+
+def words(state, error):
+    """What a person reads of an attempt that ended so."""
+    tried = Try(place="us-central1-a", request_id="r", at=AT, error=error)
+    with pytest.raises(click.ClickException) as raised:
+        refuse_if_over(attempt(state, tried))
+    return raised.value.message
+
+
+@pytest.mark.parametrize(
+    ("error", "begins", "step"),
+    [
+        (DENIED, "Compute Engine denies permission to launch it: forbidden: Required", "Ask whoever runs"),
+        (QUOTA, "the project's quota doesn't allow it right now: QUOTA_EXCEEDED", "compute regions describe"),
+        (REFUSED.error, "Compute Engine has no capacity for it right now: ZONE_RESOURCE", "spotwarden show"),
+    ],
+    ids=["no permission", "no quota", "no capacity"],
+)
+def test_an_attempt_that_waits_says_what_for_and_what_to_type(error, begins, step):
+    """A missing right and a quota are no lack of capacity; each is tried again, which is said, too."""
+    said = words(AttemptState.BACKING_OFF, error)
+    assert said.startswith(begins)
+    assert step in said
+    assert "Spotwarden tries again every minute." in said
+    assert said.endswith("To see its status: spotwarden show boxed")
+
+
+@pytest.mark.parametrize(
+    ("error", "step"),
+    [
+        (DENIED, "Ask whoever runs"),
+        (QUOTA, "compute regions describe"),
+        ("invalid: no image", "Fix the"),
+    ],
+    ids=["no permission", "no quota", "a faulty request"],
+)
+def test_an_attempt_that_was_given_up_says_how_to_launch_it_again(error, step):
+    """By `restart`, once what Compute Engine named is in order."""
+    said = words(AttemptState.GAVE_UP, error)
+    assert said.startswith(f"Compute Engine refused the launch: {error}")
+    assert step in said
+    assert said.endswith("spotwarden restart boxed")
+
+
+def test_a_refusal_says_no_step_that_does_not_help():
+    """A quota is not asked of whoever grants roles, and the reverse."""
+    assert "role" not in words(AttemptState.BACKING_OFF, QUOTA)
+    assert "quota" not in words(AttemptState.BACKING_OFF, DENIED)

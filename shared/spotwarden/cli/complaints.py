@@ -4,6 +4,7 @@ import errno
 import re
 from http import HTTPStatus
 
+from spotwarden.cli.next_steps import ROLE, next_step
 from spotwarden.layout import NotInLayoutError
 from spotwarden.ports import BrokenError, RejectedError, UnansweredError
 
@@ -28,7 +29,7 @@ def _next(error: Exception) -> str:
     if code == HTTPStatus.UNAUTHORIZED:
         return "\nTo log in again: gcloud auth application-default login"
     if code == HTTPStatus.FORBIDDEN:
-        return "\nAsk whoever runs the project for the role. docs/deploy/permissions.md lists who needs which"
+        return f"\n{ROLE}"
     return ""
 
 
@@ -41,6 +42,8 @@ def complaint(error: Exception) -> str:
         return f"Google Cloud doesn't respond: {error}\n{_NO_ANSWER}"
     if isinstance(error, REFUSALS):
         return f"Google Cloud refused the request: {error}{_next(error)}"
+    if isinstance(error, RejectedError) and (step := next_step(str(error))):
+        return f"Google Cloud refused the request: {error}{step}"
     if isinstance(error, OSError) and error.errno in _THIS_MACHINE:
         where = f": {error.filename}" if error.filename else ""
         return f"this machine doesn't allow it: {error.strerror}{where}"

@@ -13,6 +13,7 @@ from spotwarden.cli.context import Context, new_tick
 from spotwarden.cli.interrupted import so_far
 from spotwarden.cli.launching.in_place import overtaken, put_in_place
 from spotwarden.cli.launching.storing import look
+from spotwarden.cli.next_steps import next_step as step_after
 from spotwarden.create_script.request.cache import with_places
 from spotwarden.engine.advance import advance
 from spotwarden.engine.executor import Executor
@@ -30,6 +31,7 @@ from spotwarden.recovery.begun import begin, reopen
 from spotwarden.recovery.chain import told as told_ledger
 from spotwarden.recovery.places import PlaceMemory
 from spotwarden.recovery.progress import after
+from spotwarden.recovery.refusals import RefusalKind, refusal
 
 FIRST_LOOK_SECONDS = 0.05
 LOOK_EVERY_SECONDS = 0.5
@@ -39,6 +41,13 @@ AT_WORK_SECONDS = 20
 """How long a sweep that is at work on an attempt is waited for; most are done with it within seconds."""
 OPENINGS = 3
 """How often the entry of a job is written anew that a sweep changes at the same moment."""
+
+_NO_CAPACITY = "Compute Engine has no capacity for it right now"
+_WAITS = {
+    RefusalKind.FORBIDDEN: "Compute Engine denies permission to launch it",
+    RefusalKind.QUOTA: "the project's quota doesn't allow it right now",
+}
+"""Why an attempt waits."""
 
 
 class Starting(NamedTuple):
@@ -172,7 +181,7 @@ def _carry_on(starting: Starting, known: JobFacts, number: int) -> JobFacts:
             raise overtaken(replace(newest, number=number), newest)
         if has_run(newest):
             return known
-        _stop_if_over(newest)
+        refuse_if_over(newest)
         if isinstance(waiting, Wait) and waiting.reason != told:
             click.echo(waiting.reason, err=True)
             told = waiting.reason
@@ -211,34 +220,26 @@ def has_run(attempt: Attempt) -> bool:
     return attempt.state is AttemptState.ENDED and bool(attempt.instances or asked_for)
 
 
-def _stop_if_over(attempt: Attempt) -> None:
+def refuse_if_over(attempt: Attempt) -> None:
+    """Raise what a person reads of an attempt that no longer starts here: why, what follows, what to type."""
     error = attempt.tries[-1].error if attempt.tries else ""
+    job = attempt.job
     if attempt.state is AttemptState.GAVE_UP:
-        why, step = error or attempt.reason, _after_refusal(error, attempt.job)
-        raise click.ClickException(f"Compute Engine refused the launch: {why}{step}")
+        step = step_after(error) or "\nFix the cause"
+        raise click.ClickException(
+            f"Compute Engine refused the launch: {error or attempt.reason}{step}. Then launch it again with"
+            f" --again, or run: spotwarden restart {job}"
+        )
     if attempt.state in {AttemptState.STOPPED, AttemptState.ENDED}:
         raise click.ClickException(
-            f"attempt {attempt.number} of {attempt.job} {attempt.state.value} meanwhile: {attempt.reason}"
+            f"attempt {attempt.number} of {job} {attempt.state.value} meanwhile: {attempt.reason}"
         )
     if attempt.state is AttemptState.BACKING_OFF:
         why = error or "each of its zones refused this machine type a moment ago"
         raise click.ClickException(
-            f"Compute Engine has no capacity for it right now: {why}. Spotwarden tries again every minute.\n"
-            f"To see its status: spotwarden show {attempt.job}"
+            f"{_WAITS.get(refusal(error), _NO_CAPACITY)}: {why}. Spotwarden tries again every minute."
+            f"{step_after(error)}\nTo see its status: spotwarden show {job}"
         )
-
-
-def _after_refusal(error: str, job: str) -> str:
-    """What to do next about a refusal of Compute Engine, on a line of its own."""
-    if "quota" in error.lower():
-        return (
-            "\nTo see your quotas: gcloud compute project-info describe. Request more, or use a"
-            " smaller machine"
-            f" or another region. Then run: spotwarden restart {job}"
-        )
-    if error.startswith("forbidden"):
-        return f"\nAsk whoever runs the project for the role. Then run: spotwarden restart {job}"
-    return f"\nFix the cause, then launch it again with --again, or run: spotwarden restart {job}"
 
 
 def told(attempt: Attempt) -> str:
