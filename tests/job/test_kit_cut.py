@@ -92,7 +92,7 @@ def test_what_cannot_be_written_does_not_become_better_by_asking_again(shell, bu
     bucket.body = b"x" * 40
     (shell.folder / "list").write_text("40\tjob/output/model.pt\n")
     script = f'{OPEN} fetch_listed job/output/ /proc/nowhere "$PWD/list"; echo $?'
-    assert shell.run(script) == "spotwarden: what is fetched cannot be written: is the disk full?\n4\n"
+    assert shell.run(script) == "spotwarden: a download can't be written; check whether the disk is full\n4\n"
     assert shell.attempt(f"{OPEN} get job/my-code.tar /proc/nowhere/code.tar").returncode == 4
 
 
@@ -103,7 +103,7 @@ def test_a_file_that_became_a_folder_does_not_hold_up_the_start(shell):
     stub = 'TRANSPORT=stub BUCKET=jobs TOKEN_UNTIL=9999999999; get() { echo x >"$2"; }; '
     said = shell.run(f'{stub} fetch_listed job/output/ "$PWD/output" "$PWD/list"')
     assert said.splitlines() == [
-        f"spotwarden: gs://jobs/job/output/{name} is left out: there is a folder of that name as well"
+        f"spotwarden: gs://jobs/job/output/{name} is skipped: there is also a folder of that name"
         for name in ("a", "a/c")
     ]
     output = shell.folder / "output"
@@ -135,7 +135,7 @@ def test_a_bucket_that_is_away_for_longer_than_anybody_is_patient_still_gets_out
     vm.until_said("ready")
     lab.fault(service="storage", method="POST", path="/upload/", status=503)
     (vm.folder / "root/spotwarden/go").touch()
-    vm.until_said("which is not deleted without it")
+    vm.until_said("on this VM, which stays")
     lab.well()
     assert vm.status() == "0"
     assert vm.object("output/step") == "8\n"

@@ -25,7 +25,7 @@ def test_a_job_that_has_ended_is_not_run_again(lab):
     lab.write("late/metadata/status-code", "0\n")
     vm = lab.job("echo again", name="late")
     vm.until_gone()
-    assert "has ended already, with status 0" in vm.said
+    assert "has already ended with status 0" in vm.said
     assert vm.lab.names("late/") == ["metadata/status-code"]
 
 
@@ -65,7 +65,7 @@ def test_a_job_that_has_ended_is_not_run_again_by_a_launch_that_is_not_on_record
     vm = lab.job("echo again", name="by-hand", attempt="")
     vm.until_gone()
     assert "attempt 2 of by-hand" in vm.said
-    assert "has ended already, with status 0" in vm.said
+    assert "has already ended with status 0" in vm.said
 
 
 def test_an_older_attempt_stops_and_writes_nothing_more(lab):
@@ -73,7 +73,7 @@ def test_an_older_attempt_stops_and_writes_nothing_more(lab):
     vm = lab.job('while sleep 0.1; do echo more; date > "$SPOTWARDEN_OUTPUT/now.txt"; done')
     lab.until(lambda: vm.object("output/now.txt"), "output")
     lab.write(f"{vm.name}/metadata/attempts/2.json", '{"instances":{"other":"5"}}')
-    vm.until_said("is not the newest any more")
+    vm.until_said("is no longer the newest")
     vm.until_said("the program was stopped")
     before = vm.object("output/now.txt"), vm.beat
     vm.preempt()
@@ -130,7 +130,7 @@ def test_the_program_finds_code_inputs_environment_and_setup(lab):
     names = "JOB fed\nNODE fed\nATTEMPT 1\n"
     given = "input spaces\none single\nenv a 'b' $HOME True True\nrank 0 1 1 29500\n"
     assert vm.object("metadata/logs/fed/1.log") == names + given
-    assert "this is no environment variable: not a line" in vm.said
+    assert "invalid environment variable: not a line" in vm.said
 
 
 def test_what_the_job_cannot_run_without_ends_it_at_once(lab):
@@ -139,9 +139,9 @@ def test_what_the_job_cannot_run_without_ends_it_at_once(lab):
         lab.job("true", spotwarden_code="1"): ("66", "fetch_code"),
         lab.job("true", spotwarden_inputs="gs://jobs/nothing/here/ x"): (
             "66",
-            "there is no input gs://jobs/nothing",
+            "missing input: gs://jobs/nothing",
         ),
-        lab.job("true", spotwarden_inputs="gs://jobs/x ../x"): ("77", "this is no input"),
+        lab.job("true", spotwarden_inputs="gs://jobs/x ../x"): ("77", "invalid input"),
         lab.job("echo ran", spotwarden_setup="exit 9"): ("9", "the setup failed with status 9"),
     }
     for vm, (status, words) in vms.items():

@@ -60,7 +60,7 @@ def test_a_node_that_loses_its_peer_stops_and_leaves_the_job_open(lab):
     assert first.beat["stopped"]
     assert (first.object("output/0"), first.object("output/1")) == ("saved\n", "saved\n")
     lab.write(f"{first.job}/metadata/attempts/2.json", '{"instances":{}}')
-    first.until_said("is not the newest any more")
+    first.until_said("is no longer the newest")
     assert first.object("metadata/status-code") is None
     first.delete()
 

@@ -98,7 +98,7 @@ def test_metrics_are_found_in_the_log_by_regular_expressions(shell):
     log = shell.folder / "log"
     log.write_text("step 1 loss=0.5\nepoch\rstep 2 loss: 2.5e-1\rstep 3\n")
     refused, said = shell.run('LOG=$1; read_rules; follow_log; figures; echo "$REPLY"', str(log)).splitlines()
-    assert refused == "spotwarden: this is no regular expression: broken=((("
+    assert refused == "spotwarden: invalid regular expression: broken=((("
     assert json.loads(f'{{"x":0{said}}}') == {"x": 0, "step": 3, "metrics": {"loss": 0.25}}
 
 

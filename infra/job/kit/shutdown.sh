@@ -291,7 +291,7 @@ open_bucket() {
   for one in curl gcloud gsutil; do
     [ -z "$TRANSPORT" ] && command -v "$one" >/dev/null && TRANSPORT=$one
   done
-  [ -n "$TRANSPORT" ] || say "there is no curl, no gcloud and no gsutil in this image: nothing can reach the bucket"
+  [ -n "$TRANSPORT" ] || say "this image has no curl, gcloud or gsutil, so the bucket can't be reached; install one of them"
 }
 
 # A token of the VM's service account, in a file: what stands in a command line can be seen by everybody.
@@ -645,7 +645,7 @@ may_write() {
 }
 
 fence() {
-  [ -e "$STATE/fenced" ] || say "attempt $ATTEMPT on $NODE ($ID) is not the newest any more: from now on it writes nothing"
+  [ -e "$STATE/fenced" ] || say "attempt $ATTEMPT on $NODE ($ID) is no longer the newest; it writes nothing more"
   : >"$STATE/fenced"
   echo fenced 1<>"$STATE/events" >"$STATE/events"
   return 1
@@ -670,7 +670,7 @@ register() {
   case $answer in
     0) : >"$STATE/registered" ;;
     3) return 2 ;; # Whoever launched us has registered us in between: look again.
-    4) say "this VM may not write $REGISTRATION, and need not" ;;
+    4) say "this VM may not write $REGISTRATION; Spotwarden does" ;;
     *) return "$answer" ;;
   esac
 }
@@ -756,7 +756,7 @@ mark() {
   if patiently 16 write_marker ""; then
     say "the marker is written"
   else
-    say "the marker could not be written; the VM will be missed without it"
+    say "the marker couldn't be written; the next tick finds the VM missing"
   fi
 }
 

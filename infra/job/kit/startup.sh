@@ -291,7 +291,7 @@ open_bucket() {
   for one in curl gcloud gsutil; do
     [ -z "$TRANSPORT" ] && command -v "$one" >/dev/null && TRANSPORT=$one
   done
-  [ -n "$TRANSPORT" ] || say "there is no curl, no gcloud and no gsutil in this image: nothing can reach the bucket"
+  [ -n "$TRANSPORT" ] || say "this image has no curl, gcloud or gsutil, so the bucket can't be reached; install one of them"
 }
 
 # A token of the VM's service account, in a file: what stands in a command line can be seen by everybody.
@@ -645,7 +645,7 @@ may_write() {
 }
 
 fence() {
-  [ -e "$STATE/fenced" ] || say "attempt $ATTEMPT on $NODE ($ID) is not the newest any more: from now on it writes nothing"
+  [ -e "$STATE/fenced" ] || say "attempt $ATTEMPT on $NODE ($ID) is no longer the newest; it writes nothing more"
   : >"$STATE/fenced"
   echo fenced 1<>"$STATE/events" >"$STATE/events"
   return 1
@@ -670,7 +670,7 @@ register() {
   case $answer in
     0) : >"$STATE/registered" ;;
     3) return 2 ;; # Whoever launched us has registered us in between: look again.
-    4) say "this VM may not write $REGISTRATION, and need not" ;;
+    4) say "this VM may not write $REGISTRATION; Spotwarden does" ;;
     *) return "$answer" ;;
   esac
 }
@@ -829,7 +829,7 @@ compare_output() {
     [ -n "${held[$REPLY]:-}" ] || missing+=("$REPLY")
   done < <(look_at_output)
   [ "${#missing[@]}" -gt 0 ] || return 0
-  say "of $count files of the output ${#missing[@]} are not in the bucket, the first is ${missing[0]:0:200}"
+  say "${#missing[@]} of $count output files are not in the bucket, such as ${missing[0]:0:200}"
   return 4
 }
 
@@ -984,7 +984,7 @@ fetch_listed() {
     path=$REPLY
     inside "$path" || continue
     if [ -n "${FOLDERS[$path]:-}" ]; then
-      say "gs://$BUCKET/$NAME is left out: there is a folder of that name as well"
+      say "gs://$BUCKET/$NAME is skipped: there is also a folder of that name"
       continue
     fi
     [ -e "$folder/$path" ] && [ "$(stat -Lc %s "$folder/$path")" = "$SIZE" ] && continue
@@ -1014,7 +1014,7 @@ fetch_listed() {
 # What came of curl's failure: 4 where it will not become better.
 fetched_badly() {
   cut_short "$1"
-  [ "$STATUS" != unwritable ] || say "what is fetched cannot be written: is the disk full?"
+  [ "$STATUS" != unwritable ] || say "a download can't be written; check whether the disk is full"
   understood
   [ $? != 4 ] || return 4
   return 2
@@ -1142,7 +1142,7 @@ read_rules() {
   RULES=$REPLY
   while IFS= read -r rule; do
     [[ "" =~ ${rule#*=} ]]
-    [ $? != 2 ] || say "this is no regular expression: $rule"
+    [ $? != 2 ] || say "invalid regular expression: $rule"
   done 2>/dev/null <<<"$RULES"
 }
 
@@ -1526,7 +1526,7 @@ fetch_input() {
   local name=${BUCKET#*/}
   BUCKET=${BUCKET%%/*}
   if [[ $from != gs://*/* ]] || ! inside "${path%/}"; then
-    say "this is no input: $1"
+    say "invalid input: $1; write gs://BUCKET/NAME PATH"
     return 4
   fi
   mkdir -p "$(dirname "$INPUT/$path")"
@@ -1536,7 +1536,7 @@ fetch_input() {
   fi
   list "${name%/}/" "$STATE/inputs" || return
   if [ ! -s "$STATE/inputs" ]; then
-    say "there is no input $from"
+    say "missing input: $from"
     return 1
   fi
   mkdir -p "$INPUT/$path"
@@ -1570,7 +1570,7 @@ END
       if [[ $line =~ ^[A-Za-z_][A-Za-z0-9_]*= ]]; then
         printf '%s\n' "$line"
       elif [ -n "$line" ]; then
-        say "this is no environment variable: ${line%%=*}" >&2
+        say "invalid environment variable: ${line%%=*}; write NAME=VALUE" >&2
       fi
     done <<<"$REPLY"
   } >"$STATE/environment"
@@ -1620,7 +1620,7 @@ find_engine() {
     command -v docker >/dev/null || command -v podman >/dev/null || break
     [ "$try" -lt 2 ] || sleep 2
   done
-  say "the job wants a container, and no container engine works in this image: take one with docker, such as Container-Optimized OS"
+  say "the job needs a container, but no container engine works in this image; use one with docker, such as Container-Optimized OS"
   return 1
 }
 
@@ -1633,13 +1633,13 @@ log_in() {
   authorize
   sed 's/^Authorization: Bearer //' "$STATE/token" |
     "$ENGINE" login --username oauth2accesstoken --password-stdin "https://$1" >/dev/null 2>&1 ||
-    say "$1 does not let this VM's service account in"
+    say "$1 denies access to this VM's service account"
 }
 
 # Without the agent nobody knows whether the GPUs work or idle.
 hint_at_agent() {
   [ ! -e "$GPU" ] || [ -d "$AGENT" ] ||
-    say "GPUs are not measured: there is no Ops Agent here. Google's \"Install the Ops Agent\" says how to add it."
+    say "GPUs are not measured: this VM has no Ops Agent. To add it, see Google's \"Install the Ops Agent\""
 }
 
 # Start the program in a process group of its own. What it prints goes through a pipe to the log and to the console: a
@@ -1862,7 +1862,7 @@ whole_until() {
 give_way() {
   end_loops
   stop_program 2
-  say "the program was stopped: a newer attempt goes on with the job"
+  say "the program was stopped: a newer attempt has taken over the job"
 }
 
 # The VM is being taken, or shut down: some seconds for the program, the rest for what it wrote.
@@ -1871,7 +1871,7 @@ hand_over() {
   setting early
   early=${REPLY#0}
   end_loops
-  say "this VM is to be ${TAKEN/shutdown/shut down}: the program gets $GRACE s"
+  say "this VM will be ${TAKEN/shutdown/shut down}: the program gets $GRACE s"
   stop_program "$GRACE"
   whole_until
   whole=$REPLY
@@ -1880,7 +1880,7 @@ hand_over() {
     OLD_LOG_SIZE=""
     upload_log 5
     upload_output $((end - SECONDS)) "$whole" || answer=$?
-    say "the output: $UPLOADED files had changed, $([ "$answer" = 0 ] && echo "all are uploaded" || echo "not all could be uploaded")"
+    say "output: $UPLOADED changed files, $([ "$answer" = 0 ] && echo "all uploaded" || echo "not all uploaded")"
     if [ "$TAKEN" = preempted ] && [ -n "$early" ] && [ ! -e "$STATE/shutdown" ]; then
       patiently 20 write_marker early && say "the early marker is written"
     fi
@@ -1911,9 +1911,9 @@ save_output() {
   patiently "$PATIENCE" save_once || answer=$?
   if [ "$answer" -gt 1 ]; then
     UNSAVED=$answer
-    say "the output could not be uploaded; it is in $OUTPUT on this VM, which is not deleted without it"
+    say "the output couldn't be uploaded; it is in $OUTPUT on this VM, which stays"
   elif [ "$answer${WAITING:-}" = 01 ]; then
-    say "the program was killed: what it may not have written to its end stays as the bucket has it"
+    say "the program was killed; files that may be incomplete don't replace those in the bucket"
   fi
   return "$answer"
 }
@@ -1939,7 +1939,7 @@ write_status() {
     0 | 3) return 0 ;;
     1) return 1 ;;
   esac
-  say "the status $1 could not be written, and this VM is not deleted"
+  say "the status $1 couldn't be written, so this VM stays"
   return 1
 }
 
@@ -1970,7 +1970,7 @@ put_status() { put "$STATE/code" "$HERE/metadata/status-code" "$1" 60 "instance_
 # The first node judges; the others wait until the job has a status. 0 where the program is to run once more.
 finish_gang() {
   local own=$ENDED answer=0
-  say "the program ended with status $own${STOPPED:+, stopped since the gang is not whole ($PEERS_SAY)}"
+  say "the program ended with status $own${STOPPED:+, stopped since the gang is incomplete ($PEERS_SAY)}"
   save_output || answer=$?
   [ "$answer" = 1 ] && return 1
   [ "$answer" = 0 ] || [ "$own" != 0 ] || own=74
@@ -1997,7 +1997,7 @@ leave() {
   [ -z "${UNSAVED:-}" ] || return
   setting keep-vm
   if [ "$REPLY" = 1 ]; then
-    say "the VM stays, as spotwarden-keep-vm says"
+    say "the VM stays, since spotwarden-keep-vm is set"
     return
   fi
   patiently 120 ask project/project-id
@@ -2006,7 +2006,7 @@ leave() {
   # From here on a shutdown is what was asked for.
   trap - TERM
   patiently 600 delete_itself "$project" && return
-  say "this VM may not delete itself, and is switched off"
+  say "this VM may not delete itself, so it shuts down"
   shutdown -h now
 }
 
@@ -2031,7 +2031,7 @@ main() {
   exec 5<>"$STATE/events"
   echo "$BASHPID" >"$STATE/pid"
   until read_settings; do
-    say "the metadata server does not answer; asking again"
+    say "the metadata server doesn't answer; trying again"
     sleep 2
   done
   make_place
@@ -2071,14 +2071,14 @@ make_place() {
 # 1 where there is nothing to do for this VM: the job has ended, or a newer attempt has taken over.
 begin_attempt() {
   local answer=0
-  [ -n "$BUCKET" ] || { say "no bucket: the metadata attribute spotwarden-bucket is not set" && return 1; }
+  [ -n "$BUCKET" ] || { say "the metadata attribute spotwarden-bucket is missing; set it to the job's bucket" && return 1; }
   for_ever find_attempt || answer=$?
   echo "$ATTEMPT" >"$STATE/attempt"
   LOG=$WORK/log/$ATTEMPT.log CURVE=$WORK/log/$ATTEMPT.jsonl
   say "attempt $ATTEMPT of $JOB on $NODE ($ID) in $ZONE"
   [ "$answer" = 0 ] || fence || return 1
   if for_ever has_ended; then
-    say "the job has ended already, with status $REPLY: nothing is run"
+    say "the job has already ended with status $REPLY; nothing is run"
     leave
     return 1
   fi
@@ -2090,7 +2090,7 @@ for_ever() {
   while true; do
     patiently 120 "$@" || answer=$?
     [ "$answer" = 2 ] || return "$answer"
-    say "the bucket does not answer ($1${STATUS:+, status $STATUS}); asking again"
+    say "the bucket doesn't answer ($1${STATUS:+, status $STATUS}); trying again"
     answer=0
   done
 }
@@ -2108,7 +2108,7 @@ prepare() {
       1) REFUSED=66 ;;
       *) REFUSED=77 ;;
     esac
-    [ "$answer" = 0 ] || { say "this failed for good: $step${STATUS:+ (status $STATUS)}" && return 2; }
+    [ "$answer" = 0 ] || { say "failed, and won't be tried again: $step${STATUS:+ (status $STATUS)}" && return 2; }
   done
   write_environment
   write_hostfile

@@ -89,7 +89,7 @@ may_write() {
 }
 
 fence() {
-  [ -e "$STATE/fenced" ] || say "attempt $ATTEMPT on $NODE ($ID) is not the newest any more: from now on it writes nothing"
+  [ -e "$STATE/fenced" ] || say "attempt $ATTEMPT on $NODE ($ID) is no longer the newest; it writes nothing more"
   : >"$STATE/fenced"
   echo fenced 1<>"$STATE/events" >"$STATE/events"
   return 1
@@ -114,7 +114,7 @@ register() {
   case $answer in
     0) : >"$STATE/registered" ;;
     3) return 2 ;; # Whoever launched us has registered us in between: look again.
-    4) say "this VM may not write $REGISTRATION, and need not" ;;
+    4) say "this VM may not write $REGISTRATION; Spotwarden does" ;;
     *) return "$answer" ;;
   esac
 }

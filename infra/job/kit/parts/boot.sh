@@ -8,7 +8,7 @@ main() {
   exec 5<>"$STATE/events"
   echo "$BASHPID" >"$STATE/pid"
   until read_settings; do
-    say "the metadata server does not answer; asking again"
+    say "the metadata server doesn't answer; trying again"
     sleep 2
   done
   make_place
@@ -48,14 +48,14 @@ make_place() {
 # 1 where there is nothing to do for this VM: the job has ended, or a newer attempt has taken over.
 begin_attempt() {
   local answer=0
-  [ -n "$BUCKET" ] || { say "no bucket: the metadata attribute spotwarden-bucket is not set" && return 1; }
+  [ -n "$BUCKET" ] || { say "the metadata attribute spotwarden-bucket is missing; set it to the job's bucket" && return 1; }
   for_ever find_attempt || answer=$?
   echo "$ATTEMPT" >"$STATE/attempt"
   LOG=$WORK/log/$ATTEMPT.log CURVE=$WORK/log/$ATTEMPT.jsonl
   say "attempt $ATTEMPT of $JOB on $NODE ($ID) in $ZONE"
   [ "$answer" = 0 ] || fence || return 1
   if for_ever has_ended; then
-    say "the job has ended already, with status $REPLY: nothing is run"
+    say "the job has already ended with status $REPLY; nothing is run"
     leave
     return 1
   fi
@@ -67,7 +67,7 @@ for_ever() {
   while true; do
     patiently 120 "$@" || answer=$?
     [ "$answer" = 2 ] || return "$answer"
-    say "the bucket does not answer ($1${STATUS:+, status $STATUS}); asking again"
+    say "the bucket doesn't answer ($1${STATUS:+, status $STATUS}); trying again"
     answer=0
   done
 }
@@ -85,7 +85,7 @@ prepare() {
       1) REFUSED=66 ;;
       *) REFUSED=77 ;;
     esac
-    [ "$answer" = 0 ] || { say "this failed for good: $step${STATUS:+ (status $STATUS)}" && return 2; }
+    [ "$answer" = 0 ] || { say "failed, and won't be tried again: $step${STATUS:+ (status $STATUS)}" && return 2; }
   done
   write_environment
   write_hostfile

@@ -13,7 +13,7 @@ open_bucket() {
   for one in curl gcloud gsutil; do
     [ -z "$TRANSPORT" ] && command -v "$one" >/dev/null && TRANSPORT=$one
   done
-  [ -n "$TRANSPORT" ] || say "there is no curl, no gcloud and no gsutil in this image: nothing can reach the bucket"
+  [ -n "$TRANSPORT" ] || say "this image has no curl, gcloud or gsutil, so the bucket can't be reached; install one of them"
 }
 
 # A token of the VM's service account, in a file: what stands in a command line can be seen by everybody.

@@ -20,9 +20,9 @@ save_output() {
   patiently "$PATIENCE" save_once || answer=$?
   if [ "$answer" -gt 1 ]; then
     UNSAVED=$answer
-    say "the output could not be uploaded; it is in $OUTPUT on this VM, which is not deleted without it"
+    say "the output couldn't be uploaded; it is in $OUTPUT on this VM, which stays"
   elif [ "$answer${WAITING:-}" = 01 ]; then
-    say "the program was killed: what it may not have written to its end stays as the bucket has it"
+    say "the program was killed; files that may be incomplete don't replace those in the bucket"
   fi
   return "$answer"
 }
@@ -48,7 +48,7 @@ write_status() {
     0 | 3) return 0 ;;
     1) return 1 ;;
   esac
-  say "the status $1 could not be written, and this VM is not deleted"
+  say "the status $1 couldn't be written, so this VM stays"
   return 1
 }
 
@@ -79,7 +79,7 @@ put_status() { put "$STATE/code" "$HERE/metadata/status-code" "$1" 60 "instance_
 # The first node judges; the others wait until the job has a status. 0 where the program is to run once more.
 finish_gang() {
   local own=$ENDED answer=0
-  say "the program ended with status $own${STOPPED:+, stopped since the gang is not whole ($PEERS_SAY)}"
+  say "the program ended with status $own${STOPPED:+, stopped since the gang is incomplete ($PEERS_SAY)}"
   save_output || answer=$?
   [ "$answer" = 1 ] && return 1
   [ "$answer" = 0 ] || [ "$own" != 0 ] || own=74
@@ -106,7 +106,7 @@ leave() {
   [ -z "${UNSAVED:-}" ] || return
   setting keep-vm
   if [ "$REPLY" = 1 ]; then
-    say "the VM stays, as spotwarden-keep-vm says"
+    say "the VM stays, since spotwarden-keep-vm is set"
     return
   fi
   patiently 120 ask project/project-id
@@ -115,7 +115,7 @@ leave() {
   # From here on a shutdown is what was asked for.
   trap - TERM
   patiently 600 delete_itself "$project" && return
-  say "this VM may not delete itself, and is switched off"
+  say "this VM may not delete itself, so it shuts down"
   shutdown -h now
 }
 

@@ -108,7 +108,7 @@ compare_output() {
     [ -n "${held[$REPLY]:-}" ] || missing+=("$REPLY")
   done < <(look_at_output)
   [ "${#missing[@]}" -gt 0 ] || return 0
-  say "of $count files of the output ${#missing[@]} are not in the bucket, the first is ${missing[0]:0:200}"
+  say "${#missing[@]} of $count output files are not in the bucket, such as ${missing[0]:0:200}"
   return 4
 }
 
@@ -263,7 +263,7 @@ fetch_listed() {
     path=$REPLY
     inside "$path" || continue
     if [ -n "${FOLDERS[$path]:-}" ]; then
-      say "gs://$BUCKET/$NAME is left out: there is a folder of that name as well"
+      say "gs://$BUCKET/$NAME is skipped: there is also a folder of that name"
       continue
     fi
     [ -e "$folder/$path" ] && [ "$(stat -Lc %s "$folder/$path")" = "$SIZE" ] && continue
@@ -293,7 +293,7 @@ fetch_listed() {
 # What came of curl's failure: 4 where it will not become better.
 fetched_badly() {
   cut_short "$1"
-  [ "$STATUS" != unwritable ] || say "what is fetched cannot be written: is the disk full?"
+  [ "$STATUS" != unwritable ] || say "a download can't be written; check whether the disk is full"
   understood
   [ $? != 4 ] || return 4
   return 2

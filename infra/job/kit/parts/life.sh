@@ -133,7 +133,7 @@ whole_until() {
 give_way() {
   end_loops
   stop_program 2
-  say "the program was stopped: a newer attempt goes on with the job"
+  say "the program was stopped: a newer attempt has taken over the job"
 }
 
 # The VM is being taken, or shut down: some seconds for the program, the rest for what it wrote.
@@ -142,7 +142,7 @@ hand_over() {
   setting early
   early=${REPLY#0}
   end_loops
-  say "this VM is to be ${TAKEN/shutdown/shut down}: the program gets $GRACE s"
+  say "this VM will be ${TAKEN/shutdown/shut down}: the program gets $GRACE s"
   stop_program "$GRACE"
   whole_until
   whole=$REPLY
@@ -151,7 +151,7 @@ hand_over() {
     OLD_LOG_SIZE=""
     upload_log 5
     upload_output $((end - SECONDS)) "$whole" || answer=$?
-    say "the output: $UPLOADED files had changed, $([ "$answer" = 0 ] && echo "all are uploaded" || echo "not all could be uploaded")"
+    say "output: $UPLOADED changed files, $([ "$answer" = 0 ] && echo "all uploaded" || echo "not all uploaded")"
     if [ "$TAKEN" = preempted ] && [ -n "$early" ] && [ ! -e "$STATE/shutdown" ]; then
       patiently 20 write_marker early && say "the early marker is written"
     fi

@@ -25,7 +25,7 @@ fetch_input() {
   local name=${BUCKET#*/}
   BUCKET=${BUCKET%%/*}
   if [[ $from != gs://*/* ]] || ! inside "${path%/}"; then
-    say "this is no input: $1"
+    say "invalid input: $1; write gs://BUCKET/NAME PATH"
     return 4
   fi
   mkdir -p "$(dirname "$INPUT/$path")"
@@ -35,7 +35,7 @@ fetch_input() {
   fi
   list "${name%/}/" "$STATE/inputs" || return
   if [ ! -s "$STATE/inputs" ]; then
-    say "there is no input $from"
+    say "missing input: $from"
     return 1
   fi
   mkdir -p "$INPUT/$path"
@@ -69,7 +69,7 @@ END
       if [[ $line =~ ^[A-Za-z_][A-Za-z0-9_]*= ]]; then
         printf '%s\n' "$line"
       elif [ -n "$line" ]; then
-        say "this is no environment variable: ${line%%=*}" >&2
+        say "invalid environment variable: ${line%%=*}; write NAME=VALUE" >&2
       fi
     done <<<"$REPLY"
   } >"$STATE/environment"
@@ -119,7 +119,7 @@ find_engine() {
     command -v docker >/dev/null || command -v podman >/dev/null || break
     [ "$try" -lt 2 ] || sleep 2
   done
-  say "the job wants a container, and no container engine works in this image: take one with docker, such as Container-Optimized OS"
+  say "the job needs a container, but no container engine works in this image; use one with docker, such as Container-Optimized OS"
   return 1
 }
 
@@ -132,13 +132,13 @@ log_in() {
   authorize
   sed 's/^Authorization: Bearer //' "$STATE/token" |
     "$ENGINE" login --username oauth2accesstoken --password-stdin "https://$1" >/dev/null 2>&1 ||
-    say "$1 does not let this VM's service account in"
+    say "$1 denies access to this VM's service account"
 }
 
 # Without the agent nobody knows whether the GPUs work or idle.
 hint_at_agent() {
   [ ! -e "$GPU" ] || [ -d "$AGENT" ] ||
-    say "GPUs are not measured: there is no Ops Agent here. Google's \"Install the Ops Agent\" says how to add it."
+    say "GPUs are not measured: this VM has no Ops Agent. To add it, see Google's \"Install the Ops Agent\""
 }
 
 # Start the program in a process group of its own. What it prints goes through a pipe to the log and to the console: a

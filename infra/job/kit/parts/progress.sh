@@ -113,7 +113,7 @@ read_rules() {
   RULES=$REPLY
   while IFS= read -r rule; do
     [[ "" =~ ${rule#*=} ]]
-    [ $? != 2 ] || say "this is no regular expression: $rule"
+    [ $? != 2 ] || say "invalid regular expression: $rule"
   done 2>/dev/null <<<"$RULES"
 }
 

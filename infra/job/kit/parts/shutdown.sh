@@ -35,6 +35,6 @@ mark() {
   if patiently 16 write_marker ""; then
     say "the marker is written"
   else
-    say "the marker could not be written; the VM will be missed without it"
+    say "the marker couldn't be written; the next tick finds the VM missing"
   fi
 }
