@@ -105,4 +105,4 @@ def test_memory_that_is_used_as_a_disk_cannot_be_asked_for(run):
     instances, disks = run("create", "trainer", "--local-ssd=interface=NVME")
     drives = [{**disk, "interface": "NVDIMM"} for disk in only(instances)["disks"]]
     changed = {"trainer": {**only(instances), "disks": drives}}
-    assert refusal(changed, disks) == "a local disk with the interface NVDIMM cannot be asked for"
+    assert refusal(changed, disks) == "a local disk with the interface NVDIMM can't be requested"

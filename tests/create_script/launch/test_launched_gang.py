@@ -47,7 +47,7 @@ def test_what_a_bulk_request_cannot_say_is_not_dropped(run):
     """A gang without the protection that it had would be another."""
     instances, disks = run(*GANG)
     protected = {name: {**one, "deletionProtection": True} for name, one in instances.items()}
-    assert refusal(protected, disks) == "a bulk request cannot say deletionProtection, which w-1 has"
+    assert refusal(protected, disks) == "a bulk request has no deletionProtection, which w-1 has"
 
 
 def test_where_nothing_ran_nothing_can_be_made():

@@ -80,7 +80,7 @@ def parse(tokens: Sequence[ArgToken], flags: Mapping[str, Flag], *, line: int, n
     As in gcloud, all names stand together: flags may come before or behind them, not between.
     """
     if len(tokens) > _MOST_WORDS:
-        raise ScriptRefused(f"a create of more than {_MOST_WORDS} words is not read", line=line)
+        raise ScriptRefused(f"a create of more than {_MOST_WORDS} words is not supported", line=line)
     args = Args(flags, line)
     kinds = _kinds(tokens, flags)
     position, wants_names = 0, names
@@ -106,7 +106,7 @@ def _words(tokens: Sequence[ArgToken], kinds: Sequence[str]) -> list[ArgToken]:
     for word in words:
         if not isinstance(word.value, str):
             raise ScriptRefused(
-                f"{word.value!r} in a flags file stands behind a switch, which takes no value", line=word.line
+                f"{word.value!r} in a flags file follows a switch, which takes no value", line=word.line
             )
     return words
 
@@ -170,9 +170,7 @@ def _take_flag(tokens: Sequence[ArgToken], kinds: Sequence[str], position: int, 
 def _store(args: Args, flag: Flag, raw: Raw, line: int) -> None:
     assert flag.read is not None  # noqa: S101 — switches do not come here
     if raw == "--":
-        raise ScriptRefused(
-            f"--{flag.name}: the value -- is lost on the way through gcloud's parser", line=line
-        )
+        raise ScriptRefused(f"--{flag.name}: the value -- is dropped by gcloud's parser", line=line)
     try:
         value = flag.read(raw)
         if flag.joins and args.given(flag.name):
@@ -185,7 +183,7 @@ def _store(args: Args, flag: Flag, raw: Raw, line: int) -> None:
 def _unrecognized(token: ArgToken, flags: Mapping[str, Flag]) -> ScriptRefused:
     if not isinstance(token.value, str):
         return ScriptRefused(
-            f"{token.value!r} in a flags file stands behind a switch, which takes no value", line=token.line
+            f"{token.value!r} in a flags file follows a switch, which takes no value", line=token.line
         )
     word = token.value.partition("=")[0]
     near = nearest(word, flags) if word.startswith("-") else None

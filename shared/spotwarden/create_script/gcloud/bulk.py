@@ -18,7 +18,7 @@ _POLICY_ZONE = re.compile(r"[^-]*-[^-]*\d-[^\W\d_]")
 def check(args: Args) -> None:
     """Raise `Refused` for what gcloud refuses for groups only."""
     if args.given("name-pattern") and not args.given("count"):
-        raise args.refusal("count", "is needed beside --name-pattern")
+        raise args.refusal("count", "is required with --name-pattern")
     for flag in ("location-policy", "target-distribution-shape"):
         if args.given(flag) and not args.given("region"):
             raise args.refusal(flag, "goes with --region, not with --zone")

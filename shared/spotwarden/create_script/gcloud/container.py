@@ -28,9 +28,7 @@ def check(scene: GcloudScene) -> None:
     """Raise `Refused` for what gcloud refuses for containers only."""
     args = scene.args
     if args.given("source-instance-template") and scene.track == "v1":
-        raise args.refusal(
-            "source-instance-template", "does not work with containers in gcloud 528, which breaks off"
-        )
+        raise args.refusal("source-instance-template", "fails with containers in gcloud 528")
     if not args.given("container-image"):
         raise args.refusal("container-image", "is needed")
     if (args["machine-type"] or "").startswith("t2a"):
@@ -40,7 +38,7 @@ def check(scene: GcloudScene) -> None:
     for flag in ("metadata", "metadata-from-file"):
         for key in _FORBIDDEN_KEYS:
             if key in (args[flag] or {}):
-                raise args.refusal(flag, f"the key {key!r} is taken for containers")
+                raise args.refusal(flag, f"the key {key!r} is reserved for containers")
 
 
 def container_image(scene: GcloudScene) -> ResourceLink:

@@ -73,7 +73,7 @@ def _read_args(line: CommandLine, leaf: str, command: SimpleCommand) -> Args:
 
 def _check_globals(args: Args, files: Mapping[str, bytes]) -> None:
     if args["impersonate-service-account"]:
-        raise args.refusal("impersonate-service-account", "a re-run acts as its own account; leave this out")
+        raise args.refusal("impersonate-service-account", "a re-run uses its own account; leave this out")
     if args["universe-domain"] not in {None, "googleapis.com"}:
         raise args.refusal("universe-domain", f"{args['universe-domain']!r} is not Google's public cloud")
     if args.given("http-timeout") and not args["http-timeout"].strip().lstrip("+-").isdigit():
@@ -155,7 +155,7 @@ def _machines(scene: GcloudScene, configured_zone: str | None) -> list[ResourceL
     if args.given("zone"):
         zone = scene.link("zone", args["zone"], "zones", project=scene.home).parts["name"]
     if not args.names:
-        raise ScriptRefused("no name for the machine")
+        raise ScriptRefused("the machine needs a name")
     refs = []
     for token in args.names:
         try:

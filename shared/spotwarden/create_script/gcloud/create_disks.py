@@ -108,6 +108,6 @@ def _labels(scene: GcloudScene, disk: dict[str, Any]) -> dict[str, str] | None:
         for piece in disk.get("labels") or []:
             parts = piece.split("=")
             if len(parts) != 2 or parts[0] in labels:  # noqa: PLR2004 — KEY=VALUE
-                raise Misfit(f"the label {piece!r} is not of the form KEY=VALUE, or stands twice")
+                raise Misfit(f"the label {piece!r} is not of the form KEY=VALUE, or is given twice")
             labels[label_key(parts[0])] = label_value(parts[1])
     return labels or None

@@ -48,9 +48,7 @@ class _Reader:
             raise ScriptRefused(f"{_FLAG}: {path!r} is not the name of a file", line=line)
         self._left -= 1
         if self._left < 0:
-            raise ScriptRefused(
-                f"{_FLAG}: {path!r} is one file too many, or names files in a circle", line=line
-            )
+            raise ScriptRefused(f"{_FLAG}: {path!r} is one file too many, or includes itself", line=line)
         try:
             data = load_flags(parsed_text(self._files, path))
         except Misfit as error:

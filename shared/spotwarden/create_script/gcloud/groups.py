@@ -33,7 +33,7 @@ def check(args: Args, command: str) -> None:
     for group in EXCLUSIVE:
         given = [flag for flag in group if args.given(flag)]
         if len(given) > 1:
-            raise args.refusal(given[1], f"cannot stand beside --{given[0]}")
+            raise args.refusal(given[1], f"can't be used with --{given[0]}")
     for group in NEEDED_FOR_BULK if command == BULK else ():
         if not args.given(*group):
             raise args.refusal(group[0], f"this or --{group[1]} is needed")
@@ -41,5 +41,5 @@ def check(args: Args, command: str) -> None:
         missing = [flag for flag in needed if not args.given(flag)]
         if missing and args.given(*group):
             raise args.refusal(
-                missing[0], f"is needed beside --{next(flag for flag in group if args.given(flag))}"
+                missing[0], f"is required with --{next(flag for flag in group if args.given(flag))}"
             )

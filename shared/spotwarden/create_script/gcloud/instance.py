@@ -50,10 +50,10 @@ def check(scene: GcloudScene) -> None:
     """Raise `Refused` for what gcloud refuses before it builds the first request."""
     for flag, command, tracks in _BROKEN:
         if scene.args.given(flag) and scene.command == command and scene.track in tracks:
-            raise scene.args.refusal(flag, "does not work in gcloud 528, which breaks off")
+            raise scene.args.refusal(flag, "fails in gcloud 528")
     disks.check(scene)
     if scene.args["reservation-affinity"].startswith("specific") and not scene.args.given("reservation"):
-        raise scene.args.refusal("reservation", "is needed beside a specific --reservation-affinity")
+        raise scene.args.refusal("reservation", "is required with a specific --reservation-affinity")
 
 
 def common(scene: GcloudScene, network: list[dict[str, Any]] | None) -> dict[str, Any]:

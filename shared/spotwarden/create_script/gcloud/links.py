@@ -76,11 +76,11 @@ class ResourceLinks:
         path that is nearly one.
         """
         if not value:
-            raise ScriptRefused(f"an empty name is no {_singular(collection)}")
+            raise ScriptRefused(f"an empty name is not a {_singular(collection)}")
         if value.startswith(("https://", "http://")):
             return self._by_url(value, collection)
         if value.startswith("gs://"):
-            raise ScriptRefused(f"{value!r} is an object of Cloud Storage and no {_singular(collection)}")
+            raise ScriptRefused(f"{value!r} is an object of Cloud Storage, not a {_singular(collection)}")
         path, pattern, prefixes = _shape(collection)
         match = pattern.match(value)
         if match:

@@ -81,16 +81,16 @@ def _check_cards(scene: GcloudScene) -> None:
     for flag in ("address", "network", "private-network-ip", "subnet"):
         if args[flag]:
             raise args.refusal(
-                "network-interface", f"cannot stand beside --{flag}; write that as a key of the card"
+                "network-interface", f"can't be used with --{flag}; write that as a key of the card"
             )
 
 
 def _check_names(scene: GcloudScene) -> None:
     args = scene.args
     if args["public-ptr"] and args.given("network-interface"):
-        raise args.refusal("public-ptr", "cannot stand beside --network-interface")
+        raise args.refusal("public-ptr", "can't be used with --network-interface")
     if args["public-ptr-domain"] is not None and args["no-public-ptr"]:
-        raise args.refusal("public-ptr-domain", "cannot stand beside --no-public-ptr")
+        raise args.refusal("public-ptr-domain", "can't be used with --no-public-ptr")
 
 
 def _interface(

@@ -86,7 +86,7 @@ def _check(args: Args) -> None:
             "instance-termination-action", "needs one of --" + ", --".join(bounds) + " beside it"
         )
     if args.given("max-run-duration") and args.given("termination-time"):
-        raise args.refusal("termination-time", "cannot stand beside --max-run-duration")
+        raise args.refusal("termination-time", "can't be used with --max-run-duration")
 
 
 def _restart(args: Args, *, restart: bool | None) -> dict[str, Any]:

@@ -126,11 +126,11 @@ def _flags_loader() -> Raw:
 
         def construct_scalar(self, node: Raw) -> Raw:
             if getattr(node, "style", None) == ">":
-                raise Misfit("has a text behind >, which gcloud 528 spoils; use | instead")
+                raise Misfit("has a text after >, which gcloud 528 changes; use | instead")
             return super().construct_scalar(node)
 
     def refuse(_loader: Raw, node: Raw) -> Raw:
-        raise Misfit(f"has {node.value!r} without quotes, on which gcloud 528 breaks off")
+        raise Misfit(f"has {node.value!r} without quotes, on which gcloud 528 fails")
 
     add_types(FlagsLoader, IMPLICIT)
     for tag in _UNREADABLE:

@@ -38,7 +38,7 @@ def _numbered(pattern: str, count: int) -> tuple[str, ...]:
     if found is None:
         raise ScriptRefused(f"the name pattern {pattern!r} needs one row of 1 to 18 #, as in trainer-##")
     if count < 1:
-        raise ScriptRefused("a bulk create of no machines launches no job; give --count")
+        raise ScriptRefused("a bulk create of 0 machines is not a job; add --count")
     before, hashes, after = found.groups()
     if len(str(count)) > len(hashes):
         # What Compute Engine does then is not documented.

@@ -161,7 +161,7 @@ def _bulk(bodies: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
             raise ScriptRefused(f"one bulk request cannot make them: {names} in {', '.join(differing)}")
     for field in _NOT_IN_BULK:
         if field in first:
-            raise ScriptRefused(f"a bulk request cannot say {field}, which {bodies[0]['name']} has")
+            raise ScriptRefused(f"a bulk request has no {field}, which {bodies[0]['name']} has")
     return {
         "count": str(len(bodies)),
         "minCount": str(len(bodies)),

@@ -50,7 +50,7 @@ def _disk(resource: Mapping[str, Any], attached: Disk, known: Mapping[str, Disk]
 
 def _local(resource: Mapping[str, Any], attached: Disk) -> dict[str, Any]:
     if attached.get("interface", "SCSI") not in {"NVME", "SCSI"}:
-        raise ScriptRefused(f"a local disk with the interface {attached['interface']} cannot be asked for")
+        raise ScriptRefused(f"a local disk with the interface {attached['interface']} can't be requested")
     size = {"diskSizeGb": attached["diskSizeGb"]} if "diskSizeGb" in attached else {}
     return {**size, "initializeParams": {"diskType": f"{partial(resource['zone'])}/diskTypes/local-ssd"}}
 

@@ -156,7 +156,7 @@ class _Parser(Scanner):
         if self.kind == "name":
             return self.variable()
         raise self.error(
-            "ends where a number is expected" if not self.lexeme else f"has no meaning at `{self.lexeme}`"
+            "ends where a number is expected" if not self.lexeme else f"is invalid at `{self.lexeme}`"
         )
 
     def numeral(self) -> int:
@@ -231,5 +231,5 @@ def evaluate_certain(text: str, memory: Memory, line: int, depth: int) -> int:
     parser = _Parser(text, memory, line, nested(depth, line))
     value = parser.expression(_COMMA)
     if parser.kind != "end" or parser.lexeme:
-        raise parser.error(f"goes on with `{parser.lexeme}` where it should end")
+        raise parser.error(f"has `{parser.lexeme}` where it should end")
     return value

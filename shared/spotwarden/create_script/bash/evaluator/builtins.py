@@ -48,7 +48,7 @@ def _let(shell: Shell, words: list[ExpandedWord]) -> Status:
 
 
 def _refused(shell: Shell, words: list[ExpandedWord]) -> Status:
-    raise ScriptRefused(f"`{words[0].value}` is not understood", line=shell.line)
+    raise ScriptRefused(f"`{words[0].value}` is not supported", line=shell.line)
 
 
 BUILTINS: dict[str, Builtin] = {

@@ -61,5 +61,5 @@ def _begins_range(members: Sequence[Member], place: int) -> bool:
 
 def _named(name: str) -> str:
     if name not in CLASSES:
-        raise ScriptRefused(f"there is no class of characters [:{name}:]")
+        raise ScriptRefused(f"unknown character class [:{name}:]")
     return CLASSES[name]

@@ -71,7 +71,7 @@ def _is_option(word: ExpandedWord) -> bool:
 
 def _functions(shell: Shell, letters: str) -> Status:
     if "x" in letters:
-        raise ScriptRefused("functions that are exported to other programs are not followed", line=shell.line)
+        raise ScriptRefused("functions exported to other programs are not supported", line=shell.line)
     return 0
 
 

@@ -97,7 +97,7 @@ def evaluate(shell: Shell, words: list[ExpandedWord]) -> Status:
     for word in words[1:]:
         shell.budget.pieces()
         if isinstance(word.value, Unknown):
-            raise ScriptRefused(f"`eval` runs what is not known: {word.value.reason}", line=word.line)
+            raise ScriptRefused(f"`eval` runs an unknown value: {word.value.reason}", line=word.line)
         texts.append(word.value)
     shell.state.status = 0
     shell.programs.text(shell, " ".join(texts), shell.line)
@@ -115,7 +115,7 @@ def source(shell: Shell, words: list[ExpandedWord]) -> Status:
     name = words[1].value
     text, there = read_file(shell, name)
     if isinstance(text, Unknown):
-        raise ScriptRefused(f"`source` reads a file that is not known: {text.reason}", line=shell.line)
+        raise ScriptRefused(f"`source` reads an unknown file: {text.reason}", line=shell.line)
     if not there:
         raise ScriptRefused(f"`source` reads {name}, which is not stored beside the script", line=shell.line)
     arguments = [word.value for word in words[2:]]

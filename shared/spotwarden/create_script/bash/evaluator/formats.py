@@ -27,7 +27,7 @@ def printf(shell: Shell, words: list[ExpandedWord]) -> Status:
     name, template, *arguments = values[1:] if values[2] != "--" else [values[1], *values[3:]]
     found = _VARIABLE.fullmatch(name) if isinstance(name, str) else None
     if found is None:
-        raise ScriptRefused("`printf -v` has no name of a variable", line=shell.line)
+        raise ScriptRefused("`printf -v` needs the name of a variable", line=shell.line)
     assign(shell, found.group(1), _formatted(shell, template, arguments), subscript=found.group(2))
     return 0
 
@@ -58,7 +58,7 @@ def _piece(shell: Shell, found: re.Match[str], arguments: list[str]) -> str:
     text = found.group()
     flags, width, precision, kind = found.groups()
     if text == "%":
-        raise ScriptRefused("this format of `printf -v` is not understood", line=shell.line)
+        raise ScriptRefused("this format of `printf -v` is not supported", line=shell.line)
     if kind is None:
         return "%" if text == "%%" else text
     size = _size(shell, width, arguments)

@@ -147,7 +147,7 @@ def mapfile(shell: Shell, words: list[ExpandedWord]) -> Status:
     """Run `mapfile`: the lines of its input become an array."""
     given, names = parse_options(shell, words, _MAPFILE_OPTIONS)
     if given.keys() & {"C", "O"}:
-        raise ScriptRefused("`mapfile` with -C or -O is not understood", line=shell.line)
+        raise ScriptRefused("`mapfile` with -C or -O is not supported", line=shell.line)
     stream = _stream(shell, given.get("u"))
     name = names[0] if names else "MAPFILE"
     if isinstance(stream.text, Unknown):

@@ -145,9 +145,9 @@ def _set_letters(shell: Shell, value: str, values: list[Text]) -> Status:
 
 def _set_option(shell: Shell, name: str, *, on: bool) -> None:
     if on and name in _STRANGE:
-        raise ScriptRefused(f"a script that sets {name} is not understood", line=shell.line)
+        raise ScriptRefused(f"a script that sets {name} is not supported", line=shell.line)
     if not on and name == "braceexpand":
-        raise ScriptRefused("a script without brace expansion is not understood", line=shell.line)
+        raise ScriptRefused("a script without brace expansion is not supported", line=shell.line)
     shell.state.options = shell.state.options | {name} if on else shell.state.options - {name}
 
 
@@ -159,7 +159,7 @@ def shopt(shell: Shell, words: list[ExpandedWord]) -> Status:
         if "o" in given and given.keys() & {"s", "u"}:
             _set_option(shell, name, on="s" in given)
         elif "s" in given and name in _STRANGE_SHOPTS:
-            raise ScriptRefused(f"a script that switches {name} on is not understood", line=shell.line)
+            raise ScriptRefused(f"a script that switches {name} on is not supported", line=shell.line)
         elif name in _PATTERN_OPTIONS and given.keys() & {"s", "u"}:
             options = shell.state.options
             shell.state.options = options | {name} if "s" in given else options - {name}

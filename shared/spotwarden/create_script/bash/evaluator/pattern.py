@@ -144,7 +144,7 @@ class _Translation:
             self._filled()
         elif starred and kind in "@+":
             raise ScriptRefused(
-                f"`*` before a `{kind}(…)` that may be empty is not understood: bash has a fault there"
+                f"`*` before a `{kind}(…)` that may be empty is not supported: bash has a fault there"
             )
 
     def _filled(self) -> None:
@@ -188,12 +188,12 @@ class _Translation:
 
 
 def _strange_exclamation() -> ScriptRefused:
-    return ScriptRefused("a pattern with `!(…)` beside other signs, or inside others, is not understood")
+    return ScriptRefused("a pattern with `!(…)` beside other signs, or inside others, is not supported")
 
 
 def _member(found: re.Match[str], written: str) -> Member:
     if found.group("strange"):
-        raise ScriptRefused(f"the pattern {written[:80]} names a sign by the rules of a language")
+        raise ScriptRefused(f"the pattern {written[:80]} names a character by the rules of a locale")
     if found.group("name"):
         return Member(name=found.group("name"))
     if found.group("plain"):

@@ -32,7 +32,7 @@ def run_program(shell: Shell, words: list[ExpandedWord]) -> Status:
     """Run what is neither a function nor a builtin.
 
     Raises:
-        Refused: it is not known what would run, or it launches instances in a way that is not followed.
+        Refused: it is not known what would run, or it launches instances in a way that is not supported.
     """
     call = wrappers.unwrap(shell, words, exported(shell))
     if not call.words:
@@ -92,7 +92,7 @@ def _shell(shell: Shell, words: list[ExpandedWord]) -> Status:
         option = rest[0].value
         inline = inline or "c" in option
         if "o" in option or "n" in option:
-            raise ScriptRefused("a shell that is started with -o or -n is not followed", line=shell.line)
+            raise ScriptRefused("a shell that is started with -o or -n is not supported", line=shell.line)
         rest = rest[1:]
     if inline:
         text: Text = rest[0].value if rest else ""
@@ -120,7 +120,7 @@ def _script_file(shell: Shell, words: list[ExpandedWord]) -> Status:
 def _child(shell: Shell, text: Text, arguments: list[Text]) -> Status:
     """Run another script with the exported variables alone."""
     if isinstance(text, Unknown):
-        raise ScriptRefused(f"a shell runs what is not known: {text.reason}", line=shell.line)
+        raise ScriptRefused(f"a shell runs an unknown value: {text.reason}", line=shell.line)
 
     def body() -> None:
         variables: dict[str, Variable] = {
@@ -182,7 +182,7 @@ def _other(shell: Shell, words: list[ExpandedWord], base: str) -> Status:
 def _require_no_create(shell: Shell, words: list[ExpandedWord]) -> None:
     if mentions_create(_text(shell, words)):
         raise ScriptRefused(
-            f"`{words[0].value}` runs a create in a way that is not followed", line=shell.line
+            f"`{words[0].value}` runs a create in a way that is not supported", line=shell.line
         )
     for word in words:
         path = word.value if isinstance(word.value, Unknown) else shell.path(word.value)

@@ -102,7 +102,7 @@ class _Reader:
         members: list[Member] = []
         for found in _MEMBER.finditer(inner):
             if found.group("strange"):
-                raise self.refused("names a sign by the rules of a language")
+                raise self.refused("names a character by the rules of a locale")
             name, character = found.group("name") or "", found.group("sign") or ""
             members.append(Member(sign=character, name=name, dash=character == "-"))
         self.classes = self.classes or any(member.name for member in members)
@@ -111,7 +111,7 @@ class _Reader:
     def _repeat(self, text: str) -> None:
         group = self.groups[-1]
         if not group.repeatable:
-            raise self.refused(f"is not understood: `{text[:20]}` repeats nothing")
+            raise self.refused(f"is not supported: `{text[:20]}` repeats nothing")
         self.certain = self.certain and group.closed_simple
         group.atoms[-1] = f"(?:{group.atoms[-1]}){text if len(text) == 1 else self._counts(text)}"
         group.simple = group.closed_simple = False
@@ -163,9 +163,9 @@ def _joined(group: _Group) -> str:
 
 def _escaped(reader: _Reader, text: str) -> str:
     if text.isdigit() and text != "0":
-        raise reader.refused(f"refers back to a part of itself by \\{text}, which no bounded matching can")
+        raise reader.refused(f"has a back-reference, \\{text}, which can't be matched in bounded time")
     if text in _BOUNDARIES:
-        raise reader.refused(f"has a boundary of words or lines, \\{text}, which is not understood")
+        raise reader.refused(f"has a word or line boundary, \\{text}, which is not supported")
     reader.classes = reader.classes or text in _WORDS
     return _WORDS.get(text) or sign(text)
 
@@ -180,7 +180,7 @@ def translate(expression: str) -> Expression:
     while position < len(expression):
         found = _TOKEN.match(expression, position)
         if found is None:
-            raise reader.refused(f"is not understood at `{expression[position : position + 20]}`")
+            raise reader.refused(f"is not supported at `{expression[position : position + 20]}`")
         reader.add(found)
         position = found.end()
     return reader.finished()

@@ -57,7 +57,7 @@ def _decoded(text: bytes) -> str:
     if len(text) > MAX_SCRIPT_BYTES:
         raise ScriptRefused(f"the script is larger than {MAX_SCRIPT_BYTES} bytes")
     if b"\0" in text:
-        raise ScriptRefused("the script holds NUL characters: it is no text")
+        raise ScriptRefused("the script has NUL characters; store it as text")
     script = text.decode("utf-8", "surrogateescape")
     found = _SHEBANG.match(script)
     if found is not None:

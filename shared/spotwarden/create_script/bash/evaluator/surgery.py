@@ -73,9 +73,9 @@ def _replaced(shell: Shell, operator: str, pattern: str, text: str, with_what: s
     if not pattern and operator in ("/", "//"):
         return text
     if fitting.has_groups(shell, pattern) and fitting.matches(shell, pattern, ""):
-        raise ScriptRefused("a replacement of what may be nothing at all is not understood", line=shell.line)
+        raise ScriptRefused("a replacement of what may be nothing at all is not supported", line=shell.line)
     if "[!]" in pattern or "[^]" in pattern:  # bash looks for a shorter text than the one that matches
-        raise ScriptRefused(f"bash itself goes wrong where it replaces {pattern[:80]}", line=shell.line)
+        raise ScriptRefused(f"bash has a bug in replacing {pattern[:80]}", line=shell.line)
     if not text:
         return with_what if fitting.matches(shell, pattern, "") else ""
     if operator == "/#":

@@ -129,7 +129,7 @@ def unary(shell: Shell, operator: str, value: Text) -> Status:
         return int(value not in shell.state.options)
     if operator in _FILE_TESTS:
         return file_test(shell, operator, value)
-    raise ScriptRefused(f"the test {operator} is not understood", line=shell.line)
+    raise ScriptRefused(f"the test {operator} is not supported", line=shell.line)
 
 
 def _is_set(shell: Shell, name: str) -> Status:

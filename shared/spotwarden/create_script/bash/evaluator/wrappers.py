@@ -70,7 +70,7 @@ def unwrap(shell: Shell, words: list[ExpandedWord], environment: dict[str, Text]
         if name == "env" and "-i" in options:
             environment = {}
         if name == "env" and any(option.startswith(("-S", "-u", "--unset", "--split")) for option in options):
-            raise ScriptRefused("`env` with -u or -S in front of a command is not followed", line=shell.line)
+            raise ScriptRefused("`env` with -u or -S in front of a command is not supported", line=shell.line)
         if name in ("sudo", "doas") and not any(
             option.startswith(("-E", "--preserve")) for option in options
         ):

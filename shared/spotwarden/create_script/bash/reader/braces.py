@@ -121,7 +121,7 @@ def _sequence(text: str, line: int) -> list[list[Part]] | None:
         if letters is None:
             return None
         if letters[1].islower() != letters[2].islower():
-            raise ScriptRefused(f"{{{text}}} runs over characters that are not letters", line=line)
+            raise ScriptRefused(f"{{{text}}} includes characters that are not letters", line=line)
         values = [chr(code) for code in _steps(ord(letters[1]), ord(letters[2]), letters[3], line)]
     return [[Literal(value, quoted=True)] for value in values]
 

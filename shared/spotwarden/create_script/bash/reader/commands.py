@@ -139,5 +139,5 @@ def _items(cursor: Cursor) -> list[BraceItem]:
         cursor.position = start
     word = read_word(cursor)
     if word is None:
-        raise cursor.broken("an array in parentheses is not closed, or holds a sign that is no word")
+        raise cursor.broken("an array in parentheses is not closed, or has an invalid character")
     return [BraceItem(None, append=False, value=value) for value in expand_braces(word, cursor.budget)]

@@ -190,7 +190,7 @@ def _parenthesis(cursor: Cursor) -> Node:
 
 
 def _coprocess(cursor: Cursor) -> Node:
-    raise cursor.refused("`coproc` is not understood")
+    raise cursor.refused("`coproc` is not supported")
 
 
 def _function_keyword(cursor: Cursor) -> Node:

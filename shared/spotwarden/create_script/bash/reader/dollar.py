@@ -36,7 +36,7 @@ def read_dollar(cursor: Cursor, quoted: bool) -> Part:  # noqa: FBT001 — the o
     if cursor.take("$["):
         return _old_arithmetic(cursor, quoted=quoted)
     if cursor.at("$\\\n"):
-        raise cursor.refused("a `$` at the end of a joined line is not understood")
+        raise cursor.refused("a `$` at the end of a joined line is not supported")
     cursor.position += 1
     return Literal("$", quoted)
 
@@ -94,7 +94,7 @@ def _length(cursor: Cursor, *, quoted: bool, line: int) -> Parameter:
 def _name(cursor: Cursor) -> str:
     name = cursor.match(_BRACED_NAME)
     if name is None:
-        raise cursor.refused("there is not a valid variable name behind `${`")
+        raise cursor.refused("`${` needs a valid variable name")
     return name
 
 
@@ -102,7 +102,7 @@ def _closed(cursor: Cursor, parameter: Parameter) -> Parameter:
     if cursor.ended:
         raise cursor.broken("a `${` is never closed")
     if not cursor.take("}"):
-        raise cursor.refused(f"`${{{parameter.name}…}}` is written in a way that bash does not know")
+        raise cursor.refused(f"`${{{parameter.name}…}}` is not valid in bash")
     return parameter
 
 

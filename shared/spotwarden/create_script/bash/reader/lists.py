@@ -33,7 +33,7 @@ def read_lines(cursor: Cursor) -> Iterator[Block]:
 
     Raises:
         Broken: bash finds a syntax error; what was yielded before has been run by then.
-        Refused: the script is written in a way that is not understood, or is too large.
+        Refused: the script is written in a way that is not supported, or is too large.
     """
     while True:
         skip_lines(cursor)
