@@ -10,25 +10,25 @@ cd "$(dirname "$0")"
 usage() {
   cat <<'TEXT'
 ./deploy.sh local [--once]   Run four jobs on the embedded local cloud, each of which loses spot VMs in its own
-                             way, comes back, resumes and finishes. Stays up afterwards at a terminal; ends
+                             way, restarts, resumes and finishes. Stays up afterwards at a terminal; ends
                              by itself with --once or without one.
 ./deploy.sh local --story governance [--once]
-                             Run seven jobs that waste their VMs, or seem to, and see who is warned, who is
-                             stopped and who is let be; two and a half hours in a minute.
+                             Run seven jobs that waste their VMs, or seem to. See which are warned, stopped
+                             or left alone; two and a half hours in a minute.
 ./deploy.sh gcp --project P --region R --bucket B --alert-email E [--plan | --destroy] [--yes]
                              Deploy to a Google Cloud project; the first time it only observes. Later --project
-                             is enough: what was said is kept. docs/deploy/README.md tells it at length.
+                             is enough: options are kept. See docs/deploy/README.md.
     --plan                   show what would change, and change nothing
     --destroy                remove everything but the jobs' bucket
-    --enforce | --observe    let it act, or not any more; without either it stays as it is
+    --enforce | --observe    let it act, or only observe; without either no change
     --job-vm A, --act-as A   a service account of job VMs, which may write to the bucket, or which recreated VMs
-                             may be given; each can be said several times
-    --viewer W               who may open the report, such as group:ml@example.com; can be said several times
+                             may be given; each can be repeated
+    --viewer W               who may open the report, such as group:ml@example.com; can be repeated
     --mail-from S            the sender of mails, as in 'Spotwarden <spotwarden@example.com>'
-    --no-links | --links     mails without links, where an organization forbids what anybody may call; or with them
+    --no-links | --links     mails without links, where an organization forbids public functions; or with links
     --rotate-keys            sign links in mails with a new key; old links stay good
     --prefix F/              the folder of the bucket that holds the jobs
-    --policy F               the limits (infra/policy.toml); not kept, say it each time
+    --policy F               the limits (infra/policy.toml); not kept, give it each time
     --scheduler-region R, --billing-account A, --state-bucket B
     Secrets are read from the environment or from files, or asked for: SPOTWARDEN_SMTP, SPOTWARDEN_SMTP_PASSWORD
     and SPOTWARDEN_HOOKS, or each with _FILE.

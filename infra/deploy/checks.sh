@@ -67,7 +67,7 @@ check_project() {
 check_billing() {
   local billing
   if ! billing=$(gcloud billing projects describe "$project" --format='value(billingEnabled)' 2>/dev/null); then
-    say "Whether billing is on cannot be seen (billing.resourceAssociations.list); if it is off, functions cannot be made."
+    say "Can't check whether billing is on (billing.resourceAssociations.list). Without billing, functions can't be created."
     return
   fi
   [[ ${billing,,} == true ]] ||
@@ -78,7 +78,7 @@ check_billing() {
 check_apis() {
   local on needed
   on=$(gcloud services list --enabled --project="$project" --format='value(config.name)' 2>/dev/null) ||
-    refuse "which APIs are on in $project cannot be seen; you need serviceusage.services.list (roles/serviceusage.serviceUsageAdmin)"
+    refuse "can't list the APIs of $project; you need serviceusage.services.list (roles/serviceusage.serviceUsageAdmin)"
   needed=$(grep -oE '"[a-z]+\.googleapis\.com"' infra/terraform/services.tf | tr -d '"' | grep -v billingbudgets)
   off=()
   local api
@@ -92,12 +92,12 @@ check_bucket() {
   local found
   if ! found=$(gcloud storage buckets describe "gs://$bucket" --raw --format='value(projectNumber)' 2>&1); then
     case "$found" in
-      *403* | *ermission*) refuse "you may not see gs://$bucket; you need storage.buckets.get and storage.buckets.setIamPolicy on it (roles/storage.admin)" ;;
+      *403* | *ermission*) refuse "you have no access to gs://$bucket; you need storage.buckets.get and storage.buckets.setIamPolicy on it (roles/storage.admin)" ;;
       *) refuse "there is no bucket gs://$bucket; it holds the jobs, and is never made or removed here: gcloud storage buckets create gs://$bucket --project=$project --location=$region --uniform-bucket-level-access" ;;
     esac
   fi
   [ "$found" = "$number" ] ||
-    refuse "gs://$bucket is of another project (number $found, and $project is $number); jobs, VMs and bucket are of one"
+    refuse "gs://$bucket is in another project (number $found; $project is $number). Use a bucket of the jobs' project"
 }
 
 # The token goes in on standard input: a command line can be read by everybody on this machine.
@@ -113,7 +113,7 @@ check_rights() {
     post "cloudresourcemanager.googleapis.com/v1/projects/$project:testIamPermissions" \
       "{\"permissions\": [$(printf '"%s",' "${RIGHTS[@]}" | sed 's/,$//')]}"
   ) || {
-    say "Your rights on $project cannot be asked for yet (is cloudresourcemanager.googleapis.com off?); going on."
+    say "Your rights on $project can't be checked yet (cloudresourcemanager.googleapis.com may be off). Continuing."
     return
   }
   for right in "${RIGHTS[@]}"; do

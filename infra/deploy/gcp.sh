@@ -110,7 +110,7 @@ carry_out() {
     [ -z "$unplaced" ] || apply_places || {
       say "An API that was just turned on may need a minute or two: waiting, then trying again."
       sleep "$PAUSE"
-      apply_places || refuse "the places for the secrets could not be made; what Terraform said stands above. Run this again"
+      apply_places || refuse "the secrets couldn't be created; see Terraform's messages above, then run this again"
     }
     add_secrets
     plan
@@ -142,8 +142,8 @@ apply_patiently() {
   make_agents
   until apply; do
     ((--left)) ||
-      refuse "terraform apply failed; what it said stands above. Nothing is lost: fix it and run this again"
-    say "Grants that were just made may need some minutes to hold: waiting, then trying again."
+      refuse "terraform apply failed. Fix what it reports above, then run this again. Nothing is lost"
+    say "New grants may need some minutes to take effect: waiting, then trying again."
     sleep "$PAUSE"
     make_agents
     plan
@@ -156,7 +156,7 @@ make_agents() {
   local api
   for api in pubsub logging; do
     post "serviceusage.googleapis.com/v1beta1/projects/$number/services/$api.googleapis.com:generateServiceIdentity" '{}' \
-      >/dev/null || say "Google's agent of $api could not be asked for; going on, for it may be there."
+      >/dev/null || say "Google's agent of $api couldn't be requested. Continuing, since it may exist."
   done
 }
 
@@ -186,7 +186,7 @@ destroy() {
   init
   plan -destroy
   ask "Remove Spotwarden from $project? gs://$bucket and all jobs stay."
-  apply || refuse "not everything could be removed; what Terraform said stands above. Run this again"
+  apply || refuse "not everything could be removed. Fix what Terraform reports above, then run this again"
   gcloud storage rm "gs://$state/$KEPT" --quiet >&2 || true
   say "Removed. What stays: gs://$bucket with everything in it (ours is below spotwarden/), gs://$state with the old state,"
   say "the APIs that were turned on, and for some weeks the custom roles, which Google only marks as deleted."

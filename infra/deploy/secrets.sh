@@ -86,7 +86,7 @@ given() {
   if [ -n "${!name:-}" ]; then
     value=${!name}
   elif [ -n "${!file:-}" ]; then
-    [ -r "$(from_here "${!file}")" ] || refuse "$file names ${!file}, which cannot be read"
+    [ -r "$(from_here "${!file}")" ] || refuse "$file names ${!file}, which can't be read"
     value=$(<"$(from_here "${!file}")")
   elif [ -z "$current" ] && [ "$name" != "$SIGNING" ] && [ "$action" = deploy ] && [ -z "$yes" ] && [ -t 0 ]; then
     read -rsp "$name (nothing for none; docs/notices says what it looks like): " value

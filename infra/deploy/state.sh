@@ -9,7 +9,7 @@ find_state() {
   has_state=''
   if found=$(gcloud storage buckets describe "gs://$state" --raw --format='value(projectNumber)' 2>/dev/null); then
     [ "$found" = "$number" ] ||
-      refuse "gs://$state is of another project; name another for the state: --state-bucket NAME"
+      refuse "gs://$state is in another project; use another for the state: --state-bucket NAME"
     has_state=1
   fi
 }

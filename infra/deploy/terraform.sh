@@ -9,7 +9,7 @@ tf() {
 
 init() {
   tf init -input=false -reconfigure -backend-config="bucket=$state" -backend-config=prefix=spotwarden >&2 ||
-    refuse "terraform init failed; what it said stands above"
+    refuse "terraform init failed; see its messages above"
 }
 
 # Before there is a state bucket: from a copy whose state is a file that nobody keeps. Nothing is made.
@@ -21,7 +21,7 @@ init_without_state() {
   cp infra/functions.yaml "$copy/functions.yaml"
   printf 'terraform {\n  backend "local" {}\n}\n' >"$copy/terraform/state_override.tf"
   tf_folder=$copy/terraform
-  tf init -input=false >&2 || refuse "terraform init failed; what it said stands above"
+  tf init -input=false >&2 || refuse "terraform init failed; see its messages above"
 }
 
 # Plans into a file; sets `changes` where there is anything to do.
@@ -33,7 +33,7 @@ plan() {
   case $status in
     0) ;;
     2) changes=1 ;;
-    *) refuse "terraform plan failed; what it said stands above" ;;
+    *) refuse "terraform plan failed; see its messages above" ;;
   esac
 }
 

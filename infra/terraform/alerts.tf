@@ -189,7 +189,7 @@ resource "google_monitoring_alert_policy" "api_calls" {
 
   documentation {
     subject = "Spotwarden: many calls to $${resource.label.service}"
-    content = "The quota is shared with everybody in the project. docs/deploy/limits.md says what a sweep asks, and what becomes of it when it is refused."
+    content = "The quota is shared with everybody in the project. docs/deploy/limits.md has the calls of a sweep, and the effect of a refusal."
   }
 }
 

@@ -31,7 +31,7 @@ output "secrets" {
 }
 
 output "dead_letters" {
-  description = "The subscription that keeps what could not be delivered."
+  description = "The subscription with undelivered messages."
   value       = google_pubsub_subscription.dead_letters.name
 }
 
@@ -42,7 +42,7 @@ output "mode" {
 
 # The bucket is not ours, and Cloud Storage knows its rules only as a whole: they are for its owner to add.
 output "lifecycle" {
-  description = "Rules that keep what Spotwarden writes from growing for ever, for the bucket's owner to add to theirs."
+  description = "Lifecycle rules for what Spotwarden writes, for the bucket's owner to add."
   value = {
     rule = [
       for folder, days in local.kept_days : {

@@ -27,7 +27,7 @@ variable "scheduler_region" {
 }
 
 variable "bucket" {
-  description = "The jobs' bucket, without gs://. It is never made, changed or destroyed here; only who may use it is."
+  description = "The jobs' bucket, without gs://. Terraform never creates, changes or destroys it; it only sets who may use it."
   type        = string
 
   validation {
@@ -81,7 +81,7 @@ variable "mail_from" {
 }
 
 variable "links" {
-  description = "Whether mails hold links to answer by, for which anybody may call answer_notice. An organization with domain restricted sharing refuses that: then false."
+  description = "Whether mails have answer links, for which anybody may call answer_notice. Set false in an organization with domain restricted sharing, which forbids that."
   type        = bool
   default     = true
 }
@@ -110,19 +110,19 @@ variable "runtime" {
 }
 
 variable "job_vms" {
-  description = "The service accounts that job VMs run as, by mail address. They get what a job needs of the bucket, and no more."
+  description = "The service accounts that job VMs run as, by mail address. They get only the rights that a job needs on the bucket."
   type        = list(string)
   default     = []
 }
 
 variable "act_as" {
-  description = "The service accounts that recreated VMs may be given, by mail address; usually the same. Without it none can be: recovery needs it."
+  description = "The service accounts that recreated VMs may be given, by mail address; usually the same. Recovery needs it."
   type        = list(string)
   default     = []
 }
 
 variable "secret_versions" {
-  description = "The version of each secret that the functions get, by the secret's environment variable. One that is not named is not given to anybody."
+  description = "The version of each secret that the functions get, by the secret's environment variable. A secret without a version is given to no function."
   type        = map(string)
   default     = {}
 
@@ -133,25 +133,25 @@ variable "secret_versions" {
 }
 
 variable "cpu" {
-  description = "How many CPUs each function has while it works. Left to Google it would be a sixth of one with 256 MiB, and a sweep or a cold start take six times as long."
+  description = "How many CPUs each function has while it works. Google's default is a sixth of one with 256 MiB, and sweeps and cold starts take six times as long."
   type        = string
   default     = "1"
 }
 
 variable "most_instances" {
-  description = "How many instances of one function may run at a time. Ten take in a storm of 1,000 markers; more would only wait for each other."
+  description = "How many instances of one function may run at a time. Ten handle a storm of 1,000 markers; more would only wait for each other."
   type        = number
   default     = 10
 }
 
 variable "api_calls_a_minute" {
-  description = "From how many calls of ours to Compute Engine and Monitoring in a minute on somebody is told. A project may make 1,500 reads of Compute Engine a minute, its people and tools included."
+  description = "Calls to Compute Engine and Monitoring a minute above which an alert is sent. A project may make 1,500 reads of Compute Engine a minute, its people and tools included."
   type        = number
   default     = 600
 }
 
 variable "billing_account" {
-  description = "The billing account, for a budget; none by default, for not everybody who may deploy may see it."
+  description = "The billing account, for a budget; none by default, since not everybody who may deploy may see it."
   type        = string
   default     = ""
 }

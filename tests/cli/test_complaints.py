@@ -27,6 +27,18 @@ SETTINGS = {"SPOTWARDEN_PROJECT": PROJECT, "SPOTWARDEN_BUCKET": "no-bucket", "SP
             ),
         ),
         (
+            UnansweredError(
+                "RetryError: Timeout of 20.0s exceeded, last exception: HTTPConnectionPool(host='127.0.0.1',"
+                " port=9): Max retries exceeded with url: /storage/v1/b/b/o (Caused by NewConnectionError("
+                "\"HTTPConnection(host='127.0.0.1', port=9): Failed to establish a new connection: "
+                '[Errno 111] Connection refused"))'
+            ),
+            (
+                "Google Cloud doesn't respond: 127.0.0.1:9: Connection refused\nCheck your network. If you"
+                " use the local cloud, check it with: spotwarden local status"
+            ),
+        ),
+        (
             DefaultCredentialsError("no credentials"),
             (
                 "Google Cloud refused the request: no credentials\n"

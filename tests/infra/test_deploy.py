@@ -209,7 +209,7 @@ def test_an_agent_that_cannot_be_asked_for_holds_nobody_up(machine):
     """It is there in most projects."""
     done = machine.deploy(*ALL, "--yes", answers=[found("generateServiceIdentity", status=22), *project()])
     assert done.returncode == 0, done.stderr
-    assert "agent of pubsub could not be asked for" in done.stderr
+    assert "agent of pubsub couldn't be requested" in done.stderr
 
 
 def test_links_can_be_done_without(machine):
@@ -454,9 +454,9 @@ REFUSALS = {
     "no bucket": (missing("describe gs://ml-jobs"), "there is no bucket gs://ml-jobs"),
     "a bucket unseen": (
         missing("describe gs://ml-jobs", "HTTPError 403: denied"),
-        "you may not see gs://ml-jobs",
+        "you have no access to gs://ml-jobs",
     ),
-    "another's bucket": (found("describe gs://ml-jobs", "1234\n"), "gs://ml-jobs is of another project"),
+    "another's bucket": (found("describe gs://ml-jobs", "1234\n"), "gs://ml-jobs is in another project"),
     "another's state": (found("describe gs://my-project-spotwarden-state", "1234\n"), "--state-bucket"),
     "no rights": (
         found("^curl", '{"permissions": ["pubsub.topics.create"]}'),
@@ -532,7 +532,7 @@ def test_rights_that_cannot_be_asked_for_hold_nobody_up(machine):
     """The API that tells them may be off the first time."""
     done = machine.deploy(*ALL, "--yes", answers=[found("^curl", status=22), *project()])
     assert done.returncode == 0, done.stderr
-    assert "cannot be asked for yet" in done.stderr
+    assert "can't be checked yet" in done.stderr
 
 
 def test_the_settings_are_kept_where_the_next_deployer_finds_them(machine):

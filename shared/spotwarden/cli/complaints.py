@@ -13,6 +13,7 @@ _THIS_MACHINE = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EP
 
 
 _NO_ANSWER = "Check your network. If you use the local cloud, check it with: spotwarden local status"
+_ADDRESS = re.compile(r"host='([^']+)', port=(\d+)\).*\[Errno -?\d+\] ([\w ]+)", re.DOTALL)
 _ON_BUCKET = re.compile(r"/b/|bucket", re.IGNORECASE)
 
 
@@ -33,13 +34,19 @@ def _next(error: Exception) -> str:
     return ""
 
 
+def _brief(said: str) -> str:
+    """What a library says of an address that does not answer, without its classes: the address, and why."""
+    address = _ADDRESS.search(said)
+    return f"{address[1]}:{address[2]}: {address[3].strip()}" if address else said
+
+
 def complaint(error: Exception) -> str:
     """One sentence; "" for a fault of ours, whose traceback is what helps."""
     # Google's libraries take a while to import; whoever sees this has them already.
     from spotwarden.gcp.errors import REFUSALS  # noqa: PLC0415 — see above
 
     if isinstance(error, UnansweredError):
-        return f"Google Cloud doesn't respond: {error}\n{_NO_ANSWER}"
+        return f"Google Cloud doesn't respond: {_brief(str(error))}\n{_NO_ANSWER}"
     if isinstance(error, REFUSALS):
         return f"Google Cloud refused the request: {error}{_next(error)}"
     if isinstance(error, RejectedError) and (step := next_step(str(error))):

@@ -50,7 +50,7 @@ def reported(function: Callable[P, T]) -> Callable[P, T]:
         except Exception as error:  # noqa: BLE001 — told, and answered as a failure
             _tell(metrics.tick or tick, error, metrics)
             raise InternalServerError(
-                f"{function.__name__} could not do everything; its log says why"
+                f"{function.__name__} couldn't complete everything; see its log"
             ) from None
         finally:
             if metrics.tick:
@@ -71,7 +71,7 @@ def _acknowledge_the_unreadable(function: str) -> None:
 
     def tell(error: Exception) -> tuple[str, int]:
         tick = Tick(function=function, sweep="", now=clock.now())
-        log(tick, "ERROR", f"an event that cannot be read is dropped: {str(error)[:MOST_TEXT]}", event=FAILED)
+        log(tick, "ERROR", f"an unreadable event was dropped: {str(error)[:MOST_TEXT]}", event=FAILED)
         return "", 204
 
     errorhandler(GenericException)(tell)
@@ -126,7 +126,7 @@ def _tell(tick: Tick, error: Exception, metrics: SweepMetrics) -> None:
     log(
         tick,
         "ERROR",
-        f"{tick.function} could not do everything: {first['what']}: {first['why']}{more}",
+        f"{tick.function} couldn't complete everything: {first['what']}: {first['why']}{more}",
         event=FAILED,
         reason=first["why"],
         where=first["where"],

@@ -59,7 +59,7 @@ class UsageMeter(msgspec.Struct, frozen=True, kw_only=True):
         try:
             record, generation = self._kept(day, name, vms, whole=whole, entry=entry)
         except ValueError as problem:
-            log(self.tick, "ERROR", f"{name} cannot be read, and that day counts as nothing: {problem}")
+            log(self.tick, "ERROR", f"{name} can't be read, so that day is not counted: {problem}")
             return DayTotal(day=day)
         total = usage.total(record)
         if generation:

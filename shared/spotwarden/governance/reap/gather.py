@@ -94,7 +94,7 @@ def _leftovers(context: SweepContext) -> tuple[tuple[Leftover, ...] | None, tupl
     try:
         return context.cloud.compute.leftovers()
     except UnansweredError as problem:
-        log(context.tick, "WARNING", f"what jobs left behind could not be listed: {problem}")
+        log(context.tick, "WARNING", f"leftovers of jobs couldn't be listed: {problem}")
         return None, ()
 
 
