@@ -30,8 +30,8 @@ DOORS = {
     "governance": "last_sweeps pace price_file recording sweep caps/gather caps/meter caps/sweep"
     " cases/deliveries cases/store compliance/gather compliance/sweep idle/gather idle/sweep reap/gather"
     " reap/launched"
-    " reap/sweep signals/folders signals/gather signals/heard signals/heartbeats signals/junk signals/records"
-    " signals/steady signals/trainings signals/whose",
+    " reap/sweep signals/folders signals/gather signals/heard signals/heartbeats signals/junk"
+    " signals/listings signals/records signals/steady signals/trainings signals/whose",
     "notify": "channels/conversation channels/door channels/hooks channels/replies channels/smtp"
     " channels/wire links/offer_facts links/audience links/carrying links/preferences links/taking links/web"
     " links/writing outbox/delivery outbox/intake outbox/lease outbox/renderer outbox/preferences"

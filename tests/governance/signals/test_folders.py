@@ -1,21 +1,27 @@
 """When a job's folder is listed, and when what was listed before is enough."""
 
 import itertools
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import msgspec
 import pytest
 
+from spotwarden.governance.signals import listings
 from spotwarden.governance.signals.folders import BEATS, LISTED_AGAIN, PAUSE_AT_MOST, SHARE, JobFolders
+from spotwarden.governance.signals.listings import FEW
 from spotwarden.layout import Heartbeat, JobFileName, Layout, OpenJob, StatusCode
 from spotwarden.model.watch import Watch, Watched
+from spotwarden.ports import Entry
+from spotwarden.recovery.job_folder import look_into
 from spotwarden.recovery.node_beats import LazyBeats
 from tests.fakes.beats import kit_beat
 from tests.fakes.clock import VirtualClock
 from tests.fakes.store import MemoryStore
+from tests.fakes.trouble import unanswered
 
 LAYOUT = Layout()
 MINUTE = timedelta(minutes=1)
+NOW = datetime(2026, 11, 21, tzinfo=UTC)
 JOBS = (f"folder-{number}" for number in itertools.count())
 """What was listed is remembered by name: each test has a job of its own."""
 
@@ -207,3 +213,83 @@ def test_the_longer_a_job_has_not_changed_the_more_rarely_it_is_looked_at(mute):
     mute.write(StatusCode(job=mute.job))
     mute.wait(PAUSE_AT_MOST)
     assert StatusCode(job=mute.job) in mute.look()[1].things
+
+
+class Crowd:
+    """A bucket of many jobs, each with settings and one node, and what their look costs."""
+
+    def __init__(self, count):
+        self.store = MemoryStore()
+        self.jobs = [next(JOBS) for _ in range(count)]
+        self.asked = []
+        for job in self.jobs:
+            self.store.put(LAYOUT.build(JobFileName(job=job)), b"x", {})
+            self.store.put(LAYOUT.build(StatusCode(job=job)), b"0", {"attempt": "1"})
+
+    def __getattr__(self, name):
+        return getattr(self.store, name)
+
+    def entries(self, prefix, *, glob="", limit=None):
+        """As the store, and remembered."""
+        self.asked.append(("*" if glob else "") + prefix)
+        return self.store.entries(prefix, glob=glob, limit=limit)
+
+    def look(self):
+        """Every folder, as a sweep looks at them that knows nothing."""
+        now = self.store.clock.now()
+        folders = JobFolders(self, LAYOUT, now, LazyBeats(self, LAYOUT), {})
+        folders.list_ahead(dict.fromkeys(self.jobs, ()), 1)
+        return {job: folders.look(job, ()) for job in self.jobs}
+
+
+@pytest.fixture
+def small_lists(monkeypatch):
+    """One list covers ten folders, and shows the metadata of twelve rows."""
+    monkeypatch.setattr(listings, "IN_A_LIST", 10)
+    monkeypatch.setattr(listings, "DESCRIBED_AT_MOST", 12)
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_many_folders_are_listed_together(more):
+    """With one job more than a few there is one list, and it shows what the lists of each would."""
+    crowd = Crowd(FEW + more)
+    found = crowd.look()
+    assert found == {job: look_into(crowd.store, LAYOUT, job) for job in crowd.jobs}
+    assert len(crowd.asked) == (1 if more else FEW)
+
+
+@pytest.mark.usefixtures("small_lists")
+def test_a_list_covers_no_more_folders_than_are_held_at_once():
+    """They are split by how their names begin; all is as if each had been listed."""
+    crowd = Crowd(5 * FEW)
+    found = crowd.look()
+    assert found == {job: look_into(crowd.store, LAYOUT, job) for job in crowd.jobs}
+    together = [prefix[1:] for prefix in crowd.asked if prefix.startswith("*")]
+    assert 1 < len(together) < 2 * len(crowd.jobs) / 10
+    assert all(sum(job.startswith(start) for job in crowd.jobs) <= 10 for start in together)
+
+
+@pytest.mark.usefixtures("small_lists")
+def test_a_job_whose_end_came_without_metadata_is_listed_by_name():
+    """These say whose end it is: the last four of ten jobs have theirs in rows beyond the twelfth."""
+    rows = [Entry(name=f"j{number}/metadata/{name}", generation=1, updated=NOW, size=0)
+            for number in range(10) for name in ("job.toml", "status-code")]  # fmt: skip
+    jobs = [f"j{number}" for number in range(10)]
+    assert set(listings.folders_in(LAYOUT, rows, jobs)) == set(jobs[:6])
+
+
+def test_a_list_that_is_not_answered_leaves_each_job_to_its_own():
+    """One problem of the bucket is no problem of all jobs."""
+    crowd = Crowd(FEW + 1)
+    crowd.store.trouble.order("entries", unanswered(after_work=False))
+    assert len(crowd.look()) == FEW + 1
+    assert len(crowd.asked) == FEW + 2
+
+
+def test_a_few_of_many_folders_are_listed_by_name(monkeypatch):
+    """A list of all would have more pages."""
+    monkeypatch.setattr(listings, "IN_A_LIST", 10_000)
+    crowd = Crowd(listings.JOBS_A_PAGE * (FEW + 1))
+    del crowd.jobs[FEW + 1 :]
+    crowd.look()
+    assert crowd.asked == [LAYOUT.metadata(job) for job in crowd.jobs]

@@ -59,6 +59,8 @@ def gather(context: SweepContext, only: Collection[str]) -> CapFacts:
         jobs=jobs,
         hidden=fleet.unreachable,
     )
+    if not only:
+        folders.list_ahead(_vms_of(jobs), context.settings.workers)
     facts = _recorded(context, facts, known.broken, folders.anew if only else folders.look)
     facts = replace(facts, usage=_metered(context, facts, count=not only))
     return _looked_at_again(context, _priced(context, facts), known.broken, folders)
@@ -72,12 +74,17 @@ def _recorded(
     jobs: Collection[str] = (),
 ) -> CapFacts:
     """With what is on record of all jobs, or of these."""
-    mine: dict[str, set[str]] = defaultdict(set)
-    for machine_id, job in facts.jobs.items():
-        if not jobs or job in jobs:
-            mine[job].add(machine_id)
+    mine = {job: ids for job, ids in _vms_of(facts.jobs).items() if not jobs or job in jobs}
     found = _with_owners(_records(context, mine, broken, look), facts.machines, facts.jobs)
     return replace(facts, records={**facts.records, **found})
+
+
+def _vms_of(jobs: Mapping[str, str]) -> dict[str, set[str]]:
+    """The VMs of each job."""
+    mine: dict[str, set[str]] = defaultdict(set)
+    for machine_id, job in jobs.items():
+        mine[job].add(machine_id)
+    return mine
 
 
 def _looked_at_again(

@@ -61,6 +61,8 @@ def gather(context: SweepContext, only: Collection[str]) -> ReapFacts:
     beats = LazyBeats(context.cloud.store, context.settings.layout)
     folders = folders_of(context, beats, opened.watched)
     asked = _asked(context, fleet, claimed, left or (), watches)
+    if not only:
+        folders.list_ahead(asked, context.settings.workers)
     jobs = _records(context, asked, watches, folders.anew if only else folders.look)
     jobs |= _with_what_they_had(context, jobs, left or ())
     broken = {**opened.broken, **claimed.broken}

@@ -6,6 +6,7 @@ the job kit. So a job whose entry, VMs and heartbeats are as they were is taken 
 hour. Without the kit its status and settings are looked at instead, the more rarely the longer they have not
 changed.
 
+Where many are to be listed, as by a process that was just started, one list shows all of them.
 Nothing is done to a job by an old list: whoever has something against one asks for it `anew` first.
 """
 
@@ -17,7 +18,8 @@ from msgspec.structs import replace
 
 from spotwarden.engine.cache import GenerationCache
 from spotwarden.engine.context import SweepContext
-from spotwarden.layout import Heartbeat, JobFileName, Layout, ObjectName, StatusCode
+from spotwarden.governance.signals.listings import list_together
+from spotwarden.layout import Heartbeat, JobFileName, Layout, ObjectName, StatusCode, job_problem
 from spotwarden.model.watch import Watched
 from spotwarden.ports import Entry, Store
 from spotwarden.recovery.job_folder import JobFolder, look_into
@@ -63,13 +65,25 @@ class JobFolders:
         self._store, self._layout, self._now = store, layout, now
         self._beats, self._watches = beats, watches
         self._old: set[str] = set()
+        self._ahead: dict[str, JobFolder] = {}
+
+    def list_ahead(self, asked: Mapping[str, Collection[str]], workers: int) -> None:
+        """List the folders of these jobs, which have these VMs, in a few lists where they are many."""
+        due = [
+            job
+            for job, ids in asked.items()
+            if job_problem(job) is None and self._known(job, frozenset(ids)) is None
+        ]
+        # Heartbeats before the folders, as in each look: what ends meanwhile is in the newer reading.
+        self._beats.of(next(iter(due), ""))
+        self._ahead = list_together(self._store, self._layout, due, workers)
 
     def look(self, job: str, ids: Collection[str]) -> JobFolder:
         """The folder of a job that has these VMs; one that is known to be as it was is not listed."""
-        beats, watched = self._beats.of(job), self._watches.get(job)
-        kept = self._kept(watched, frozenset(ids), beats) if watched is not None else None
+        beats = self._beats.of(job)
+        kept = self._kept(job, frozenset(ids), beats)
         if kept is None:
-            return self._listed(job, ids).with_beats(beats)
+            return self._listed(job, ids, self._ahead.pop(job, None)).with_beats(beats)
         self._old.add(job)
         return kept.folder.with_beats(beats)
 
@@ -82,8 +96,9 @@ class JobFolders:
         """The jobs that were not listed in this sweep."""
         return frozenset(self._old)
 
-    def _listed(self, job: str, ids: Collection[str]) -> JobFolder:
-        folder, watched = look_into(self._store, self._layout, job), self._watches.get(job)
+    def _listed(self, job: str, ids: Collection[str], ahead: JobFolder | None = None) -> JobFolder:
+        folder = ahead or look_into(self._store, self._layout, job)
+        watched = self._watches.get(job)
         if watched is None:
             return folder
         before, now = _KEPT.get(self._name(job), 0), self._now
@@ -99,15 +114,20 @@ class JobFolders:
         _KEPT.keep(self._name(job), 0, kept)
         return folder
 
-    def _kept(
-        self, watched: Watched, ids: frozenset[str], beats: Mapping[Heartbeat, NodeBeat]
-    ) -> KeptFolder | None:
-        """What is known of the job, if that is enough."""
-        job = watched.watch.job
-        kept = _KEPT.get(self._name(job), 0)
-        if kept is None or (kept.entry, kept.ids) != (watched.generation, ids):
+    def _known(self, job: str, ids: frozenset[str]) -> KeptFolder | None:
+        """The folder as it was listed, if our own records do not say that it must be listed again."""
+        watched = self._watches.get(job)
+        kept = _KEPT.get(self._name(job), 0) if watched is not None else None
+        if watched is None or kept is None or (kept.entry, kept.ids) != (watched.generation, ids):
             return None
         if watched.watch.whole is not None or not timedelta(0) <= self._now - kept.listed < LISTED_AGAIN:
+            return None
+        return kept
+
+    def _kept(self, job: str, ids: frozenset[str], beats: Mapping[Heartbeat, NodeBeat]) -> KeptFolder | None:
+        """What is known of the job, if that is enough."""
+        kept, watched = self._known(job, ids), self._watches.get(job)
+        if kept is None or watched is None:
             return None
         if _speak_for(beats, watched, self._now):
             return kept
