@@ -1,21 +1,19 @@
 """Which open jobs have changed since they were last looked at, by listings alone: nothing of them is read."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from hashlib import blake2b
 
 from spotwarden.engine.fan_out import each
+from spotwarden.governance.signals.listings import FEW, JOBS_A_PAGE
 from spotwarden.ports import Entry
 from spotwarden.report.store import ReportStore
 
-FEW = 20
-"""So few folders are listed one by one, however many jobs there are."""
-JOBS_A_PAGE = 100
-"""A page of a listing has 1,000 names, and a job some ten of them."""
 
-
-def read_states(shelf: ReportStore, jobs: Collection[str], folders: int, workers: int) -> dict[str, str]:
-    """A digest of the metadata of each of these jobs: names, generations, times. One without any is left out.
+def read_states(
+    shelf: ReportStore, jobs: Collection[str], folders: int, workers: int
+) -> dict[str, Sequence[Entry]]:
+    """The metadata of each of these jobs, as it is listed. One without any is left out.
 
     One listing covers all folders of the bucket; a few of many are listed one by one, in fewer calls.
     """
@@ -29,15 +27,15 @@ def read_states(shelf: ReportStore, jobs: Collection[str], folders: int, workers
     return states((entry for entries in done.results for entry in entries), layout.prefix, jobs)
 
 
-def states(entries: Iterable[Entry], prefix: str, jobs: Collection[str]) -> dict[str, str]:
-    """The digest of each of these jobs; what is listed of a job is in a folder of its name."""
+def states(entries: Iterable[Entry], prefix: str, jobs: Collection[str]) -> dict[str, Sequence[Entry]]:
+    """The rows of each of these jobs; what is listed of a job is in a folder of its name."""
     wanted, start = frozenset(jobs), len(prefix)
-    by_job: dict[str, list[Entry]] = defaultdict(list)
+    by_job: defaultdict[str, list[Entry]] = defaultdict(list)
     for entry in entries:
         job = entry.name[start : entry.name.find("/", start)]
         if job in wanted:
             by_job[job].append(entry)
-    return {job: digest(rows) for job, rows in by_job.items()}
+    return dict(by_job)
 
 
 def digest(entries: Iterable[Entry]) -> str:

@@ -25,8 +25,10 @@ from spotwarden.layout import (
     CreateScript,
     InstanceId,
     LaunchedRecord,
+    Layout,
     LogFile,
     MetricsFile,
+    NotInLayoutError,
     ObjectName,
     RunRecord,
     StatusCode,
@@ -78,9 +80,13 @@ class JobReader(msgspec.Struct, kw_only=True):
     problems: list[str] = []
 
     @classmethod
-    def open(cls, shelf: ReportStore, job: str, beats: BeatSource) -> "JobReader":
-        """List what there is, with the heartbeats of the job kit."""
-        return cls(shelf=shelf, job=job, folder=look_with(shelf.store, shelf.layout, beats, job))
+    def open(
+        cls, shelf: ReportStore, job: str, beats: BeatSource, rows: Iterable[Entry] | None = None
+    ) -> "JobReader":
+        """What there is, with the heartbeats of the job kit; listed, unless its `rows` are there already."""
+        if rows is None:
+            return cls(shelf=shelf, job=job, folder=look_with(shelf.store, shelf.layout, beats, job))
+        return cls(shelf=shelf, job=job, folder=folder_in(shelf.layout, rows).with_beats(beats.of(job)))
 
     def read(
         self, object_name: ObjectName, at_most: int, make: Callable[[str, bytes], Value]
@@ -103,6 +109,17 @@ class JobReader(msgspec.Struct, kw_only=True):
     def each(self, kind: type[ObjectName]) -> Iterator[Any]:
         """All objects of a kind, by name."""
         return iter(sorted(self.folder.of(kind), key=self.shelf.layout.build))
+
+
+def folder_in(layout: Layout, rows: Iterable[Entry]) -> JobFolder:
+    """A job's folder by the rows of a list; what has no name of the layout is left alone."""
+    found: dict[ObjectName, Entry] = {}
+    for row in rows:
+        try:
+            found[layout.parse(row.name)] = row
+        except NotInLayoutError:
+            continue
+    return JobFolder(found)
 
 
 def read_sources(reader: JobReader, seen: OpenSeen, known: Mapping[str, str]) -> Sources:
@@ -160,7 +177,7 @@ def _beat(reader: JobReader) -> tuple[Beat | None, datetime | None]:
     beat = reader.folder.beats.get(object_name)
     if beat is None:
         beat = reader.read(object_name, TEXT_AT_MOST * 16, lambda _, data: beat_in(data))
-    return (_timed(beat, came), progress_in(beat, came)) if beat else (None, came)
+    return (timed(beat, came), progress_in(beat, came)) if beat else (None, came)
 
 
 def _signals(reader: JobReader, ledger: Sequence[Attempt], beat: Beat | None) -> SignalTable:
@@ -247,11 +264,11 @@ def _lines(reader: JobReader, known: Mapping[tuple[str, int], NodeMetrics]) -> I
 
 
 def _line(object_name: MetricsFile, entry: Entry, _name: str, data: bytes) -> NodeMetrics:
-    beats = (_timed(beat, entry.updated) for beat in beats_in(data))
+    beats = (timed(beat, entry.updated) for beat in beats_in(data))
     return line(object_name.node, object_name.attempt, beats, entry.generation)
 
 
-def _timed(beat: Beat, written: datetime) -> Beat:
+def timed(beat: Beat, written: datetime) -> Beat:
     """Without its moment, where that is of a clock that is wrong: far back, or after it was written."""
     if beat.at is None or EARLIEST <= beat.at <= written + AHEAD:
         return beat

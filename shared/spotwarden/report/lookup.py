@@ -7,11 +7,15 @@ from pathlib import Path
 from typing import TypeVar, cast
 
 import msgspec
+from msgspec.structs import replace
 
 from spotwarden.engine.cache import GenerationCache
 from spotwarden.governance.price_file import read_prices
+from spotwarden.governance.signals.facts import JobRecord
+from spotwarden.governance.signals.heartbeats import with_listed
 from spotwarden.model.policy import Policy
 from spotwarden.model.prices import PriceTable
+from spotwarden.recovery.node_beats import JobBeats
 from spotwarden.report import rendering
 from spotwarden.report.figures.views import named
 from spotwarden.report.model.experiments import Experiments
@@ -71,7 +75,7 @@ class ReportLookup(msgspec.Struct, frozen=True, kw_only=True):
     def experiments(self) -> Experiments:
         """The table of all jobs."""
         table = self._once("experiments", Experiments, lambda: rendering.experiments(self.basis))
-        return table if self.index else msgspec.structs.replace(table, at=None)
+        return table if self.index else replace(table, at=None)
 
     def fleet(self, first: date, last: date, owner: str) -> FleetReport:
         """The figures of these days, of one owner or of all."""
@@ -104,7 +108,16 @@ class ReportLookup(msgspec.Struct, frozen=True, kw_only=True):
         if entry is None:
             return None
         found, _ = self.shelf.summary(job)
-        return msgspec.structs.replace(found, entry=entry) if found else Summary(entry=entry)
+        return self._heard(replace(found, entry=entry)) if found else Summary(entry=entry)
+
+    def _heard(self, summary: Summary) -> Summary:
+        """With what the heartbeats of the job kit say by now: one list, of a job that is open."""
+        entry = summary.entry
+        if entry.settled or not entry.heard:
+            return summary
+        record = JobRecord(job=entry.row.job, attempt=entry.row.attempts, signals=summary.signals)
+        heard = JobBeats(self.shelf.store, self.shelf.layout).of(record.job, entry.nodes)
+        return replace(summary, signals=with_listed(record, heard).signals)
 
     def comparison(self, jobs: tuple[str, ...]) -> Comparison:
         """Jobs beside each other."""

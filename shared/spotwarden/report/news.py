@@ -5,7 +5,7 @@ is done again by the next one, and adding the same twice changes nothing.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import date, datetime, timedelta
 
 import msgspec
@@ -62,19 +62,36 @@ class TakenNews(msgspec.Struct, kw_only=True):
         return len(self.news) >= JOBS
 
 
-def take(shelf: ReportStore, index: ReportIndex | None, now: datetime, workers: int) -> TakenNews:
-    """All that is new, up to what one tick can do; all that there is, where the report is made anew."""
+def take(
+    shelf: ReportStore,
+    index: ReportIndex | None,
+    now: datetime,
+    workers: int,
+    resting: Collection[str] = (),
+) -> TakenNews:
+    """All that is new, up to what one tick can do; all that there is, where the report is made anew.
+
+    Of jobs that are `resting` what today's meter says waits for the tick that looks at all of them, and so
+    does what GPUs did, of which a sweep tells for all jobs at once.
+    """
     taken, looked = TakenNews(anew=True), {}
     if index is not None and not index.anew:
         taken = TakenNews(metered=dict(index.metered), swept=index.swept, audited=index.audited)
         looked = {entry.row.job: entry for entry in index.entries}
-    _take_meter(shelf, taken, looked, now.date())
-    _take_sweeps(shelf, taken, now)
+    _take_meter(shelf, taken, looked, now.date(), frozenset(resting))
+    if not resting:
+        _take_sweeps(shelf, taken, now)
     _take_audit(shelf, taken, now, workers)
     return taken
 
 
-def _take_meter(shelf: ReportStore, taken: TakenNews, looked: Mapping[str, IndexEntry], today: date) -> None:
+def _take_meter(
+    shelf: ReportStore,
+    taken: TakenNews,
+    looked: Mapping[str, IndexEntry],
+    today: date,
+    resting: Collection[str],
+) -> None:
     folder = shelf.layout.build(UsageRecord(day=date.min)).rpartition("/")[0]
     for row in shelf.store.entries(f"{folder}/"):
         before = taken.metered.get(row.name)
@@ -91,15 +108,26 @@ def _take_meter(shelf: ReportStore, taken: TakenNews, looked: Mapping[str, Index
         if record is not None:
             # Of a day that was never read nothing is known, and to one that is over may be added late.
             again = before is not None and record.day == today
-            _take_day(record, taken, looked if again else {})
+            late = resting if record.day == today else ()
+            if _take_day(record, taken, looked if again else {}, late):
+                # It is read again, until their seconds are taken in too: the mark stays where it was.
+                taken.metered[row.name] = before or 0
+                continue
         # What was read may be newer than the listing: then it is read once more, and adds nothing.
         taken.metered[row.name] = row.generation
 
 
-def _take_day(record: UsageDay, taken: TakenNews, looked: Mapping[str, IndexEntry]) -> None:
+def _take_day(
+    record: UsageDay, taken: TakenNews, looked: Mapping[str, IndexEntry], late: Collection[str]
+) -> bool:
+    """Take in a day of the meter; gives whether some of it waits, for it is of a job that is `late`."""
+    waits = False
     for instance_id, used in record.vms.items():
         runs = {run.started.isoformat(): {record.day.isoformat(): run.seconds} for run in used.runs}
         if not runs or _known(record, used.runs[-1].started, used.runs[-1].seconds, looked.get(used.job)):
+            continue
+        if used.job in late:
+            waits = True
             continue
         news = taken.news[used.job]
         metered = news.metered.setdefault(instance_id, KeptUsage(owner=used.owner, kind=used.kind))
@@ -110,6 +138,7 @@ def _take_day(record: UsageDay, taken: TakenNews, looked: Mapping[str, IndexEntr
                 **{name: {**metered.runs.get(name, {}), **days} for name, days in runs.items()},
             },
         )
+    return waits
 
 
 def _known(record: UsageDay, started: datetime, seconds: int, entry: IndexEntry | None) -> bool:

@@ -5,7 +5,7 @@ that another overtakes, has written nothing that the next would not write again:
 taken in stands in the index, and is written only when every job that has news has taken them in.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from typing import NamedTuple
@@ -23,13 +23,13 @@ from spotwarden.model.action import Wait
 from spotwarden.model.case import CaseState, Filed
 from spotwarden.model.policy import RULES, Policy
 from spotwarden.model.standing import Standing
-from spotwarden.ports import ConflictError
+from spotwarden.ports import ConflictError, Entry
 from spotwarden.recovery.node_beats import BeatSource, LazyBeats
 from spotwarden.report.changes import digest, read_states, summaries, token
 from spotwarden.report.figures.cases import pending
 from spotwarden.report.figures.merging import merged
 from spotwarden.report.figures.rows import summary as make_summary
-from spotwarden.report.gather import JobReader, OpenSeen, gather, read_sources
+from spotwarden.report.gather import JobReader, OpenSeen, folder_in, gather, read_sources
 from spotwarden.report.model.experiments import OVER, JobLinks
 from spotwarden.report.model.kept import (
     FigureRules,
@@ -41,6 +41,7 @@ from spotwarden.report.model.kept import (
     Summary,
 )
 from spotwarden.report.news import TakenNews, take
+from spotwarden.report.resting import goes_on, hour, is_hourly, rested
 from spotwarden.report.site import publish, tell
 from spotwarden.report.store import ReportStore, no_collecting, summary_path
 
@@ -64,19 +65,20 @@ class JobUpdate(msgspec.Struct, frozen=True, kw_only=True):
 class ReportRun(msgspec.Struct, frozen=True, kw_only=True):
     """What one tick works with; `anew` where all figures change, for they are made by other rules.
 
-    `folders` are all jobs of the bucket, `states` how the listing shows those that are not settled, and
-    `summaries` the generation of each summary by its name.
+    `folders` are all jobs of the bucket, `states` the listed metadata of those that are not settled, and
+    `summaries` the generation of each summary by its name. `resting` are entries that need no look.
     """
 
     shelf: ReportStore
     rules: FigureRules
     seen: OpenSeen
     known: Mapping[str, IndexEntry]
-    taken: TakenNews
+    taken: TakenNews = msgspec.field(default_factory=TakenNews)
     folders: frozenset[str]
-    states: Mapping[str, str]
+    states: Mapping[str, Sequence[Entry]]
     summaries: Mapping[str, int]
     beats: BeatSource
+    resting: Mapping[str, IndexEntry] = {}
     anew: bool = False
 
 
@@ -149,7 +151,7 @@ def _work(context: SweepContext, index: ReportIndex | None, seen: OpenSeen) -> R
     open_now = {job for job in seen.opened if _is_job(job)} | {
         job for job, entry in known.items() if job and not entry.settled
     }
-    return ReportRun(
+    work = ReportRun(
         shelf=shelf,
         rules=rules,
         seen=seen,
@@ -157,10 +159,31 @@ def _work(context: SweepContext, index: ReportIndex | None, seen: OpenSeen) -> R
         folders=folders,
         states=read_states(shelf, open_now, len(folders), context.settings.workers),
         summaries=summaries(shelf),
-        taken=take(shelf, index, rules.now, context.settings.workers),
         beats=LazyBeats(shelf.store, shelf.layout),
         anew=index is not None and (index.timezone, index.threshold) != by,
     )
+    resting = {} if work.anew or is_hourly(index, rules.now) else _resting(work)
+    taken = take(shelf, index, rules.now, context.settings.workers, resting)
+    return replace(work, resting=resting, taken=taken)
+
+
+def _resting(work: ReportRun) -> dict[str, IndexEntry]:
+    """The entries of jobs that go on as they did, as their heartbeats say."""
+    layout, now = work.shelf.layout, work.rules.now
+    found = (
+        rested(
+            entry,
+            folder_in(layout, work.states.get(job, ())).with_beats(work.beats.of(job)),
+            _heard(work, job),
+        )
+        for job, entry in work.known.items()
+        if job in work.seen.opened
+        and hour(now) <= entry.looked <= now
+        and goes_on(entry, work.beats.of(job), now)
+        and _is_kept(work, entry)
+        and entry.state == _token(work, job, entry.nodes)
+    )
+    return {entry.row.job: entry for entry in found if entry is not None}
 
 
 def rules_of(policy: Policy, now: datetime) -> FigureRules:
@@ -211,22 +234,42 @@ def _wanted(work: ReportRun, turn: int) -> DueJobs:
 def _is_due(work: ReportRun, entry: IndexEntry, turn: int) -> bool:
     """Whether a job that is known is looked at: something of it, or of its summary, is not as it was."""
     job = entry.row.job
-    if work.summaries.get(work.shelf.name(summary_path(job)), 0) != entry.kept:
-        return True
-    if crc32(job.encode()) % ROUND == turn % ROUND:
+    if job in work.resting:
+        return False
+    if not _is_kept(work, entry) or crc32(job.encode()) % ROUND == turn % ROUND:
         return True
     open_now = job in work.seen.opened or not entry.settled
     fresh = entry.changed is None or entry.looked - entry.changed < FRESH
-    return open_now and (fresh or entry.state != _token(work, job, entry.nodes))
+    state = (_token(work, job, entry.nodes), _heard(work, job))
+    return open_now and (fresh or state != (entry.state, entry.heard))
+
+
+def _is_kept(work: ReportRun, entry: IndexEntry) -> bool:
+    """Whether its summary is the one that was written with it."""
+    return work.summaries.get(work.shelf.name(summary_path(entry.row.job)), 0) == entry.kept
 
 
 def _token(work: ReportRun, job: str, nodes: Collection[str]) -> str:
-    """How the listings of this tick show a job, the heartbeats of the job kit among them."""
+    """How the listings of this tick show a job, but for what its program says."""
     seen = work.seen
-    heard = [beat.entry for beat in work.beats.of(job).values()]
     lists = [name for name, jobs in (("open", seen.opened), ("stalled", seen.stalled)) if job in jobs]
-    shown = work.states.get(job, "") + (digest(heard) if heard else "")
+    rows, said = work.states.get(job), _said(work, job)
+    shown = digest(row for row in rows if not row.name.startswith(said)) if rows else ""
     return token(shown, lists, seen.marked & {job, *nodes})
+
+
+def _heard(work: ReportRun, job: str) -> str:
+    """How its heartbeats of the job kit came, its log and its metrics; "" where it has none."""
+    said = _said(work, job)
+    rows = [row for row in work.states.get(job, ()) if row.name.startswith(said)]
+    rows += [beat.entry for beat in work.beats.of(job).values()]
+    return digest(rows) if rows else ""
+
+
+def _said(work: ReportRun, job: str) -> tuple[str, ...]:
+    """Where a program's own words are: new ones at every tick, as long as it runs."""
+    layout = work.shelf.layout
+    return (layout.logs(job), layout.metrics(job)) if job else ()
 
 
 def _is_job(name: str) -> bool:
@@ -242,7 +285,7 @@ def _look(work: ReportRun, job: str) -> JobUpdate:
     past = merged(before.gathered if before else Gathered(), work.taken.news.get(job, JobNews()))
     if not job:
         return _kept(work, Sources(job=""), past, read, hurt=hurt)
-    reader = JobReader.open(work.shelf, job, work.beats)
+    reader = JobReader.open(work.shelf, job, work.beats, work.states.get(job))
     links = before.entry.row.links if before and reader.folder.things else JobLinks()
     sources = read_sources(reader, work.seen, msgspec.structs.asdict(links))
     if before is not None and not reader.folder.things and (_written(before) or not sources.has["code"]):
@@ -269,7 +312,7 @@ def _kept(
     before, generation = read
     summary = make_summary(sources, gathered, work.rules)
     known = work.known.get(sources.job)
-    state = _token(work, sources.job, summary.entry.nodes)
+    state, heard = _token(work, sources.job, summary.entry.nodes), _heard(work, sources.job)
     same = before is not None and (before.entry.digest, before.entry.shape) == (
         summary.entry.digest,
         summary.entry.shape,
@@ -278,7 +321,10 @@ def _kept(
         summary.entry,
         paged=known.paged if known else "",
         state=state,
-        changed=known.changed if known and same and known.state == state else work.rules.now,
+        heard=heard,
+        changed=known.changed
+        if known and same and (known.state, known.heard) == (state, heard)
+        else work.rules.now,
         kept=generation,
     )
     if same:
@@ -291,7 +337,7 @@ def _kept(
 def _index(
     work: ReportRun, index: ReportIndex | None, made: Iterable[JobUpdate], now: datetime
 ) -> ReportIndex:
-    entries = {**work.known, **{update.entry.row.job: update.entry for update in made}}
+    entries = {**work.known, **work.resting, **{update.entry.row.job: update.entry for update in made}}
     rows = tuple(entries[job] for job in sorted(entries))
     return replace(index, at=now, entries=rows) if index else ReportIndex(at=now, entries=rows)
 

@@ -13,13 +13,14 @@ from msgspec.structs import replace
 
 from spotwarden.governance.signals.facts import JobRecord
 from spotwarden.governance.signals.heard import TEXT, Heard, hear, heard_of
-from spotwarden.governance.signals.records import attempt_by_time
+from spotwarden.governance.signals.records import alive, attempt_by_time
 from spotwarden.governance.signals.table import NodeSignals, Signal, SignalKind, SignalSource, signals
 from spotwarden.layout import Heartbeat, Layout
 from spotwarden.model.heartbeat import Beat
 from spotwarden.ports import BrokenError, Store
-from spotwarden.recovery.heartbeats import STILL_AT_MOST, beat_in
-from spotwarden.recovery.job_folder import OBJECT_AT_MOST
+from spotwarden.recovery.heartbeats import STILL_AT_MOST, beat_in, progress_in
+from spotwarden.recovery.job_folder import OBJECT_AT_MOST, JobFolder
+from spotwarden.recovery.node_beats import NodeBeat
 
 Enough = Callable[[JobRecord], bool]
 """Whether what is known of a job's progress so far shows that it moves."""
@@ -77,6 +78,27 @@ def with_all(record: JobRecord, heard: Mapping[str, Heard]) -> JobRecord:
     table = record.signals.without(newest, SignalSource.HEARTBEAT).with_row(*rows)
     gap = max((found for each in heard.values() if (found := _gap(each.beat))), default=None)
     return replace(record, signals=table.with_gap(gap))
+
+
+def with_listed(record: JobRecord, heard: Mapping[Heartbeat, NodeBeat]) -> JobRecord:
+    """The record with those heartbeats of the job kit that are newer than what it knows of their nodes."""
+    came = dict(_beats(record))
+    newer = {
+        name: found
+        for name, found in heard.items()
+        if (known := came.get(name.node)) is None or known < found.entry.updated
+    }
+    folder = JobFolder({name: found.entry for name, found in newer.items()})
+    record = replace(record, signals=record.signals.with_row(*alive(folder, record).nodes))
+    said = {
+        name.node: Heard(
+            came=found.entry.updated,
+            progress=progress_in(found.beat, found.entry.updated),
+            beat=found.beat,
+        )
+        for name, found in newer.items()
+    }
+    return with_all(record, said)
 
 
 def _gap(beat: Beat) -> timedelta | None:

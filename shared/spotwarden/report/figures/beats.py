@@ -110,8 +110,12 @@ def _until(points: Sequence[CurvePoint], later: Sequence[CurvePoint]) -> Iterato
 
 def measures(curves: Iterable[Curve], beat: Beat | None) -> tuple[MetricSummary, ...]:
     """The last, lowest and highest value of each metric; the newest heartbeat may know one more."""
-    found = {curve.metric: _measure(curve) for curve in curves if curve.points}
-    newest = beat or Beat()
+    return measures_with((_measure(curve) for curve in curves if curve.points), beat or Beat())
+
+
+def measures_with(known: Iterable[MetricSummary], newest: Beat) -> tuple[MetricSummary, ...]:
+    """What is known of metrics, with the newest heartbeat's."""
+    found = {measure.name: measure for measure in known}
     for name, value in _short(newest):
         found[name] = _newer(found.get(name), name, value, newest)
     return tuple(found[name] for name in sorted(found)[:CURVES])
@@ -148,7 +152,10 @@ def advance(sources: Sources, lines: Sequence[NodeMetrics]) -> Advance:
     newest = max(said, key=lambda beat: beat.at.timestamp() if beat.at else 0.0, default=None)
     beat = sources.beat if sources.beat and sources.beat != Beat() else newest
     at = sources.beat_at or (newest.at if newest else None)
-    if beat is None:
-        return Advance(at=at)
+    return Advance(at=at) if beat is None else advanced(beat, at)
+
+
+def advanced(beat: Beat, at: datetime | None) -> Advance:
+    """How far a job is that last made progress then, by this heartbeat."""
     checkpoint = beat.checkpoint[:TEXT]
     return Advance(at=at, step=beat.step, steps=beat.steps, share=beat.share, checkpoint=checkpoint)

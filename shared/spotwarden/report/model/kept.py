@@ -147,8 +147,8 @@ class IndexEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     `digest` is of everything that it was made from, `shape` of its timeline, `paged` of what its page was
     made from; `looked` is when. A `settled` one changes no more by itself. `state` tells how the listings
-    showed the job then, `changed` is when a look last found something new, `kept` the generation of its
-    summary.
+    showed the job then, `heard` how what its program says (heartbeats, log, metrics) came, maybe since;
+    `changed` is when a look last found something new, `kept` the generation of its summary.
     """
 
     row: Experiment
@@ -163,6 +163,7 @@ class IndexEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     looked: Moment
     settled: bool = False
     state: str = ""
+    heard: str = ""
     changed: Moment | None = None
     kept: int = 0
 
