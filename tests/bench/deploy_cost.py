@@ -54,8 +54,12 @@ RECORD = 110  # bytes of a sweep's record for each VM; kept for 90 days
 KEPT_DAYS = 90
 LOOKS_AT_VMS = ("recover_spot", "reap_vms", "flag_idle_gpus", "cap_runtime", "check_compliance")
 RECORDS = LOOKS_AT_VMS[1:]
-LISTS = {"reap_vms": (1, 1), "cap_runtime": (1, 1), "report_jobs": (1, 2)}
-"""Lists with a row for each VM, and for each job; one of open jobs in every function that looks at VMs."""
+METADATA = 10
+"""Rows of a job's metadata."""
+LISTS = {"reap_vms": (1, 1), "cap_runtime": (1, 1), "report_jobs": (1, 2 + METADATA)}
+"""Rows of lists for each VM, and for each job; one of open jobs in every function that looks at VMs."""
+HOURLY = ("reap_vms", "cap_runtime")
+"""These list the metadata of all jobs too, but for warm ticks."""
 ROWS = 1_000
 """Of a page of a list. All that was counted had one."""
 GIBS = {"128Mi": 0.125, "256Mi": 0.25, "512Mi": 0.5, "1Gi": 1.0}
@@ -119,6 +123,7 @@ def ticked(function: str, which: str, what: str, vms: int, of_a_job: int) -> flo
     if what != "class_a":
         return found
     by_vm, by_job = LISTS.get(function, (0, int(function in LOOKS_AT_VMS)))
+    by_job += METADATA * (function in HOURLY and which != "warm")
     return found + by_vm * (-(-vms // ROWS) - 1) + by_job * (-(-jobs // ROWS) - 1)
 
 

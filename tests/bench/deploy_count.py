@@ -311,8 +311,11 @@ def _entry(function: str) -> Any:
     return importlib.import_module(f"spotwarden.{places[function]}.sweep").sweep
 
 
-SIZES = ((40, 1), (160, 1), (160, 8))
-"""VMs, and how many of them a job has: three, for what a tick costs hangs on VMs, on jobs, and on neither."""
+SIZES = ((40, 1), (240, 1), (240, 8))
+"""VMs, and how many of them a job has: three, for what a tick costs hangs on VMs, on jobs, and on neither.
+
+Each has more jobs than are listed one by one.
+"""
 FILE = HERE / "data/deploy_counts.json"
 
 
