@@ -32,8 +32,27 @@ def not_ready(path: str) -> ApiError:
 
 def in_use(path: str, user: str) -> ApiError:
     """Another resource needs it."""
-    message = f"The resource '{path}' is already being used by '{user}'"
-    return ApiError(400, "resourceInUseByAnotherResource", message)
+    return ApiError(400, "resourceInUseByAnotherResource", _in_use(path, user))
+
+
+def in_use_after_all(path: str, user: str) -> "Failure":
+    """The same of a network: Compute Engine takes the request, and its operation fails."""
+    return Failure(code="RESOURCE_IN_USE_BY_ANOTHER_RESOURCE", message=_in_use(path, user), http_status=400)
+
+
+def _in_use(path: str, user: str) -> str:
+    """A resource is called here by its kind: `disk`, `instance_template`."""
+    collection = path.split("/")[-2]
+    word = _KINDS.get(collection) or collection.removesuffix("s")
+    return f"The {word} resource '{path}' is already being used by '{user}'"
+
+
+_KINDS: Mapping[str, str] = {"addresses": "address", "instanceTemplates": "instance_template"}
+
+
+def misused(why: str) -> ApiError:
+    """Something that cannot be done with a resource of this kind."""
+    return ApiError(400, "invalidResourceUsage", f"Invalid resource usage: '{why}'.")
 
 
 def unsupported(message: str) -> ApiError:

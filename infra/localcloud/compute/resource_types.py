@@ -8,9 +8,17 @@ from localcloud.compute.build import firewalls
 from localcloud.compute.build import resource_types as completed
 from localcloud.compute.build.checks import check_name
 from localcloud.compute.build.resource_types import Complete, InsertRequest
-from localcloud.compute.refusals import already_exists, in_use, not_found
+from localcloud.compute.refusals import (
+    Failure,
+    already_exists,
+    in_use,
+    in_use_after_all,
+    misused,
+    not_found,
+)
 from localcloud.compute.shelf import Resource
 from localcloud.compute.site import Site
+from localcloud.compute.users import is_automatic, user_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,7 +133,6 @@ RESOURCE_TYPES: Sequence[ResourceType] = (
 _BY_COLLECTION = {resource_type.collection: resource_type for resource_type in RESOURCE_TYPES}
 IMAGES, SNAPSHOTS = _BY_COLLECTION["images"], _BY_COLLECTION["snapshots"]
 _NETWORKS, _SUBNETWORKS = _BY_COLLECTION["networks"], _BY_COLLECTION["subnetworks"]
-_TEMPLATES = _BY_COLLECTION["instanceTemplates"]
 _FIREWALLS = _BY_COLLECTION["firewalls"]
 
 
@@ -155,6 +162,13 @@ def _make_subnetworks(site: Site, network: str) -> None:
         make(site, _SUBNETWORKS, f"regions/{region}", given)
 
 
+def late_refusal(site: Site, resource_type: ResourceType, found: Resource) -> Failure | None:
+    """Why the operation that deletes this will fail: a network is refused by it, and not at once."""
+    user = user_of(site, resource_type.collection, found) if resource_type is _NETWORKS else ""
+    path = f"projects/{site.project}/global/networks/{found['name']}"
+    return in_use_after_all(path, user) if user else None
+
+
 def drop(site: Site, resource_type: ResourceType, scope: str, name: str) -> Resource:
     """Delete one and return what it was.
 
@@ -166,11 +180,10 @@ def drop(site: Site, resource_type: ResourceType, scope: str, name: str) -> Reso
     found = shelf.get(scope, name)
     if found is None:
         raise not_found(path)
-    completed.check_unused(found, path)
-    if resource_type is _TEMPLATES:
-        _check_without_groups(site, found, path)
-    if resource_type is _NETWORKS:
-        _check_without_firewalls(site, found, path)
+    if user := user_of(site, resource_type.collection, found):
+        raise in_use(path, user)
+    if resource_type is _SUBNETWORKS:
+        _check_own(site, found)
     shelf.take(scope, name)
     if resource_type.collection == "addresses":
         completed.give_back(site, found)
@@ -180,20 +193,10 @@ def drop(site: Site, resource_type: ResourceType, scope: str, name: str) -> Reso
     return found
 
 
-def _check_without_groups(site: Site, template: Resource, path: str) -> None:
-    """A template by which a managed instance group makes VMs is in use."""
-    for group in site.things["instanceGroupManagers"].all():
-        if group["instanceTemplate"] == template["selfLink"]:
-            raise in_use(path, group["selfLink"].partition("/compute/v1/")[2])
-
-
-def _check_without_firewalls(site: Site, network: Resource, path: str) -> None:
-    """A network with a firewall rule is in use; the one of the lowest name is named."""
-    users = [
-        rule["name"] for rule in site.things["firewalls"].all() if rule["network"] == network["selfLink"]
-    ]
-    if users:
-        raise in_use(path, f"projects/{site.project}/global/firewalls/{min(users)}")
+def _check_own(site: Site, subnetwork: Resource) -> None:
+    """The subnetworks of an auto mode network stay as long as it does."""
+    if is_automatic(site, subnetwork):
+        raise misused("Cannot delete auto subnetwork from an auto subnet mode network.")
 
 
 def furnish(site: Site) -> None:

@@ -110,3 +110,62 @@ class TestNetworks:
             "Must be a valid IP CIDR range"
             in world.refused("POST", f"regions/{REGION}/subnetworks", subnet)[2]
         )
+
+
+class TestDeletion:
+    """What is in use stays; the wording is that of Compute Engine's answers to Terraform and gcloud."""
+
+    SUBNETWORKS = f"regions/{REGION}/subnetworks"
+    CARDS = ({"subnetwork": f"regions/{REGION}/subnetworks/part"},)
+
+    @pytest.fixture
+    def lab(self, world: World) -> World:
+        """A custom mode network with one subnetwork."""
+        world.post("global/networks", {"name": "lab", "autoCreateSubnetworks": False})
+        part = {"name": "part", "network": "global/networks/lab", "ipCidrRange": "192.168.7.0/24"}
+        world.post(self.SUBNETWORKS, part)
+        return world
+
+    def test_a_network_is_deleted_after_its_subnetworks(self, lab: World):
+        """The request is taken, and its operation fails while there is one."""
+        status, code, message = lab.failure(lab.delete("global/networks/lab"))
+        assert (status, code) == (400, "RESOURCE_IN_USE_BY_ANOTHER_RESOURCE")
+        named = "The network resource 'projects/project/global/networks/lab' is already being used by"
+        assert message == f"{named} 'projects/project/regions/us-central1/subnetworks/part'"
+        lab.delete(f"{self.SUBNETWORKS}/part")
+        lab.delete("global/networks/lab")
+        assert lab.refused("GET", "global/networks/lab")[0] == 404
+
+    def test_a_subnetwork_is_deleted_after_its_instances(self, lab: World):
+        """It is refused at once."""
+        lab.create(networkInterfaces=self.CARDS)
+        status, reason, message = lab.refused("DELETE", f"{self.SUBNETWORKS}/part")
+        assert (status, reason) == (400, "resourceInUseByAnotherResource")
+        assert message.startswith("The subnetwork resource 'projects/project/regions/us-central1/")
+        assert message.endswith("already being used by 'projects/project/zones/us-central1-a/instances/vm'")
+        lab.delete(f"{INSTANCES}/vm")
+        lab.advance(1)
+        lab.delete(f"{self.SUBNETWORKS}/part")
+
+    def test_a_subnetwork_is_deleted_after_the_addresses_reserved_in_it(self, lab: World):
+        """Which an instance may ask for."""
+        inner = {"name": "inner", "addressType": "INTERNAL", **self.CARDS[0]}
+        lab.post(f"regions/{REGION}/addresses", inner)
+        assert lab.refused("DELETE", f"{self.SUBNETWORKS}/part")[2].endswith("/addresses/inner'")
+        lab.delete(f"regions/{REGION}/addresses/inner")
+        lab.delete(f"{self.SUBNETWORKS}/part")
+
+    def test_the_subnetworks_of_an_auto_mode_network_go_with_it_only(self, world: World):
+        """Nobody deletes one of them, and they do not keep the network."""
+        world.post("global/networks", {"name": "auto"})
+        status, _, message = world.refused("DELETE", f"{self.SUBNETWORKS}/auto")
+        assert (status, "auto subnet mode network" in message) == (400, True)
+        world.delete("global/networks/auto")
+        assert world.refused("GET", f"{self.SUBNETWORKS}/auto")[0] == 404
+
+    def test_an_auto_mode_network_is_deleted_after_its_instances(self, world: World):
+        """Also where they name the network only."""
+        world.post("global/networks", {"name": "auto"})
+        world.create(networkInterfaces=[{"network": "global/networks/auto"}])
+        assert world.failure(world.delete("global/networks/auto"))[2].endswith("/instances/vm'")
+        assert world.get(f"{self.SUBNETWORKS}/auto")["name"] == "auto"

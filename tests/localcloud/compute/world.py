@@ -219,6 +219,13 @@ class World:
         """An operation as it is now."""
         return _fine(self.call("GET", operation["selfLink"].removeprefix("http://127.0.0.1:1")))
 
+    def failure(self, operation: Mapping[str, Any]) -> tuple[int, str, str]:
+        """HTTP status, code and message of an operation that must fail, once it has."""
+        self.advance(1)
+        ended = self.operation(operation)
+        [error] = ended["error"]["errors"]
+        return ended["httpErrorStatusCode"], error["code"], error["message"]
+
     def operations(self, kind: str = "", zone: str = ZONE) -> list[dict[str, Any]]:
         """The operations of a zone, of one type or of all."""
         items = self.get(f"zones/{zone}/operations").get("items", [])

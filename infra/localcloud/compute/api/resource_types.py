@@ -12,8 +12,8 @@ from localcloud.compute.build.checks import check_labels
 from localcloud.compute.ids import fingerprint
 from localcloud.compute.life import Tasks
 from localcloud.compute.operations import Running
-from localcloud.compute.refusals import not_found, stale
-from localcloud.compute.resource_types import IMAGES, RESOURCE_TYPES, ResourceType, drop, make
+from localcloud.compute.refusals import Failure, not_found, stale
+from localcloud.compute.resource_types import IMAGES, RESOURCE_TYPES, ResourceType, drop, late_refusal, make
 from localcloud.compute.shelf import Resource, Rows
 from localcloud.compute.site import Site
 
@@ -76,11 +76,7 @@ class Things:
             name = call.site.things[resource_type.collection].name_of(
                 call.scope, call.part(resource_type.parameter)
             )
-            return call.once(
-                lambda: self._begin(
-                    call, "delete", resource_type, drop(call.site, resource_type, call.scope, name)
-                )
-            )
+            return call.once(lambda: self._delete(call, resource_type, name))
 
         async def set_labels(call: Call) -> Answer:
             body = call.read(_LABELS_REQUESTS[resource_type.home])
@@ -96,9 +92,23 @@ class Things:
             routes.append(route(self._site, "POST", f"{base}/{{resource}}/setLabels", set_labels))
         return routes
 
-    def _begin(self, call: Call, kind: str, resource_type: ResourceType, resource: Resource) -> Running:
+    def _delete(self, call: Call, resource_type: ResourceType, name: str) -> Running:
+        site, scope = call.site, call.scope
+        found = site.things[resource_type.collection].get(scope, name)
+        if found and (failure := late_refusal(site, resource_type, found)):
+            return self._begin(call, "delete", resource_type, found, failure)
+        return self._begin(call, "delete", resource_type, drop(site, resource_type, scope, name))
+
+    def _begin(
+        self,
+        call: Call,
+        kind: str,
+        resource_type: ResourceType,
+        resource: Resource,
+        failure: Failure | None = None,
+    ) -> Running:
         path = f"{call.scope}/{resource_type.collection}/{resource['name']}"
-        return begin(call, self._tasks, kind, path, resource)
+        return begin(call, self._tasks, kind, path, resource, failure=failure)
 
 
 def _labelled(call: Call, resource_type: ResourceType, body: Mapping[str, Any]) -> Resource:

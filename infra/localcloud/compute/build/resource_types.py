@@ -8,7 +8,7 @@ from typing import Any
 from localcloud.compute.build.disks import new_disk
 from localcloud.compute.ids import fingerprint
 from localcloud.compute.links import last
-from localcloud.compute.refusals import in_use, invalid_field, not_found
+from localcloud.compute.refusals import invalid_field, not_found
 from localcloud.compute.shelf import Resource
 from localcloud.compute.site import Site
 
@@ -227,13 +227,3 @@ def as_given(request: InsertRequest) -> dict[str, Any]:
     """Something that the local cloud keeps and does nothing with."""
     del request
     return {"status": "READY"}
-
-
-def check_unused(found: Resource, path: str) -> None:
-    """Make sure that nobody needs it.
-
-    Raises:
-        ApiError: 400 when somebody does.
-    """
-    if found.get("users"):
-        raise in_use(path, found["users"][0].partition("/compute/v1/")[2])
