@@ -17,6 +17,7 @@ from localcloud.storage.links import StorageLinks, wants_full
 from localcloud.storage.listing import page_size
 from localcloud.storage.model import Bucket
 from localcloud.storage.names import check_bucket
+from localcloud.storage.project import check_project
 from localcloud.storage.resource import etag, listing_json
 from localcloud.storage.retention import locked, with_policy
 from localcloud.storage.store import Store
@@ -171,7 +172,8 @@ class Buckets:
         asked = request.query_params.getlist("permissions")
         return Json({"kind": "storage#testIamPermissionsResponse", "permissions": asked})
 
-    async def _service_account(self, _request: Request) -> Response:
+    async def _service_account(self, request: Request) -> Response:
+        check_project(request.path_params["project"], self._project)
         address = f"service-{self._links.project_number}@gs-project-accounts.iam.gserviceaccount.com"
         return Json({"kind": "storage#serviceAccount", "email_address": address})
 
@@ -179,8 +181,7 @@ class Buckets:
         project = request.query_params.get("project", "")
         if not project:
             raise ApiError(400, "required", "Required parameter: project", location="project")
-        if project not in {self._project, self._links.project_number}:
-            raise ApiError(400, "invalid", f"Unknown project id: {project}")
+        check_project(project, self._project)
 
     def _bucket(self, request: Request) -> Bucket:
         return self._store.bucket(request.path_params["bucket"])

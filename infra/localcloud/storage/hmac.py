@@ -15,6 +15,7 @@ from localcloud.errors import ApiError
 from localcloud.http import Json, RawRoute, read_json
 from localcloud.storage.conditions import UNMET, flag
 from localcloud.storage.listing import page_size
+from localcloud.storage.project import check_project
 from localcloud.storage.resource import etag, listing_json
 
 ALL = "/storage/v1/projects/{project}/hmacKeys"
@@ -54,6 +55,7 @@ class HmacKeys:
         ]
 
     async def _create(self, request: Request) -> Response:
+        check_project(request.path_params["project"], self._project)
         email = request.query_params.get("serviceAccountEmail", "")
         if not email:
             message = "Required parameter: serviceAccountEmail"
@@ -65,6 +67,7 @@ class HmacKeys:
         return Json({"kind": "storage#hmacKey", "metadata": self._metadata(key), "secret": secret})
 
     async def _list(self, request: Request) -> Response:
+        check_project(request.path_params["project"], self._project)
         query = request.query_params
         shown = [key for key in sorted(self._keys.values(), key=_access_id) if _matches(key, query)]
         page = shown[: page_size(query)]
@@ -97,6 +100,7 @@ class HmacKeys:
         return changed
 
     def _key(self, request: Request) -> HmacKey:
+        check_project(request.path_params["project"], self._project)
         access_id = request.path_params["accessId"]
         key = self._keys.get(access_id)
         if key is None or key.state == DELETED:

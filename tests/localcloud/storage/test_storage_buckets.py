@@ -7,6 +7,8 @@ import pytest
 from google.api_core import exceptions
 from google.cloud import storage
 
+from localcloud.project import number_of
+
 
 def test_a_bucket_is_created_listed_and_deleted(client: storage.Client):
     """It is there after its creation, and gone after its deletion."""
@@ -134,6 +136,15 @@ def test_the_layout_and_the_service_account_are_told(http: httpx.Client, bucket:
     assert (layout["bucket"], layout["location"]) == (bucket.name, "US")
     account = http.get("/storage/v1/projects/project/serviceAccount").json()
     assert account["email_address"].endswith("gs-project-accounts.iam.gserviceaccount.com")
+
+
+@pytest.mark.parametrize("path", ["serviceAccount", "hmacKeys", "hmacKeys/GOOG1E"])
+def test_another_project_is_not_known(http: httpx.Client, path):
+    """In the words of Google's answer; the number of the local cloud's own is as good as its name."""
+    answer = http.get(f"/storage/v1/projects/other/{path}")
+    assert (answer.status_code, answer.json()["error"]["message"]) == (400, "Unknown project id: other")
+    known = http.get(f"/storage/v1/projects/{number_of('project')}/{path}")
+    assert known.status_code != 400
 
 
 def test_the_overview_counts_objects_and_bytes(http: httpx.Client, bucket: storage.Bucket):
