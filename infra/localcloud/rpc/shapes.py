@@ -1,8 +1,9 @@
 """JSON read by protobuf's rules ("ProtoJSON Format"), by tables: the same for every API that is transcoded.
 
 A name is taken in camel case or as the `.proto` file has it, null is an absent field, a 64-bit number may be
-text, an unknown name or a value of a wrong type is refused in the words of Google's front end. Tables come
-from discovery documents (`tests/localcloud/rpc/write_schemas.py`) or from descriptors (`described.py`).
+text. A name that is given in both forms, an unknown one and a value of a wrong type are refused in the words
+of Google's front end. Tables come from discovery documents (`tests/localcloud/rpc/write_schemas.py`) or from
+descriptors (`described.py`).
 """
 
 import base64
@@ -103,6 +104,8 @@ class _Reading:
                     f'Invalid JSON payload received. Unknown name "{given}"{at}: Cannot find field.'
                 )
             elif item is not None:
+                if name in found:
+                    raise _twice(path, name, given)
                 found[name] = self._value(shape[name], item, _below(path, name))
         return found
 
@@ -211,6 +214,14 @@ _SCALARS: Mapping[str, Scalar] = {
     "float": _number,
     "any": _anything,
 }
+
+
+def _twice(path: str, name: str, given: str) -> RpcError:
+    """Both names of a field. Google's front end says so of fields that may be absent; protobuf of all."""
+    where = f" at '{path}'" if path else ""
+    field = _below("", name)
+    why = f"oneof field '_{field}' is already set. Cannot set '{given}'"
+    return RpcError("INVALID_ARGUMENT", f"Invalid value{where} (oneof), {why}")
 
 
 def _mistyped(path: str, wanted: str, value: object) -> RpcError:

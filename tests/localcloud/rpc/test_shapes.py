@@ -56,6 +56,7 @@ def refusal(body: object) -> str:
         ({"plain_text": "x"}, {"plainText": "x"}),
         ({"inners": [{"first_name": "x"}]}, {"inners": [{"firstName": "x"}]}),
         ({"plainText": None, "inner": None}, {}),
+        ({"plainText": None, "plain_text": "x"}, {"plainText": "x"}),
         (None, {}),
         ({"bigCount": 7}, {"bigCount": "7"}),
         ({"bigCount": "7"}, {"bigCount": "7"}),
@@ -100,6 +101,19 @@ def test_what_protobuf_takes_is_taken(given: Any, read: dict[str, Any]):
 def test_what_protobuf_does_not_take_is_refused(given: Any, why: str):
     """In the words of Google's front end, with the place in the names of the `.proto` file."""
     assert refusal(given) == why
+
+
+@pytest.mark.parametrize(
+    ("given", "where", "field", "again"),
+    [
+        ({"plain_text": "x", "plainText": "x"}, "", "plain_text", "plainText"),
+        ({"inners": [{"firstName": "", "first_name": ""}]}, " at 'inners[0]'", "first_name", "first_name"),
+    ],
+)
+def test_a_field_is_given_by_one_of_its_names(given: Any, where: str, field: str, again: str):
+    """Not by both, whether they agree or not: nobody could say which of them holds."""
+    why = f"oneof field '_{field}' is already set. Cannot set '{again}'"
+    assert refusal(given) == f"Invalid value{where} (oneof), {why}"
 
 
 def test_all_unknown_names_are_named():
