@@ -6,15 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 from localcloud.errors import ApiError
-from localcloud.storage.acl.shown import (
-    bucket_acl,
-    bucket_entry,
-    default_acl,
-    default_entry,
-    entity_of,
-    object_acl,
-    object_entry,
-)
+from localcloud.storage.acl.shown import bucket_access, object_access
 from localcloud.storage.model import Blob, Bucket, StorageSubscription
 from localcloud.storage.resource import blob_json, bucket_json, subscription_json
 
@@ -45,9 +37,7 @@ class StorageLinks:
         return [blob_json(blob, base_url, kept) | (self._access(blob) if full else {}) for blob in blobs]
 
     def _access(self, blob: Blob) -> dict[str, Any]:
-        base_url, acl = self.base_url(), object_acl(blob, self.project_number, self.owner)
-        listed = [object_entry(blob, base_url, entity, role) for entity, role in acl.items()]
-        return {"owner": {"entity": entity_of(blob, self.owner)}, "acl": listed}
+        return object_access(blob, self.base_url(), self.project_number, self.owner)
 
     def bucket(self, bucket: Bucket, *, full: bool = False) -> dict[str, Any]:
         """The `Bucket` resource; `full`: with its owner and access control lists, where there are any."""
@@ -55,13 +45,7 @@ class StorageLinks:
         resource = bucket_json(bucket, base_url, number)
         if not full or self.uniform(bucket.name):
             return resource
-        own, new = bucket_acl(bucket, number), default_acl(bucket, number)
-        return {
-            **resource,
-            "owner": {"entity": f"project-owners-{number}"},
-            "acl": [bucket_entry(bucket, base_url, entity, role) for entity, role in own.items()],
-            "defaultObjectAcl": [default_entry(bucket, entity, role) for entity, role in new.items()],
-        }
+        return {**resource, **bucket_access(bucket, base_url, number)}
 
     def subscription(self, subscription: StorageSubscription) -> dict[str, Any]:
         """The `Notification` resource."""

@@ -63,6 +63,25 @@ def object_entry(blob: Blob, base_url: str, entity: str, role: str) -> Json:
     }
 
 
+def bucket_access(bucket: Bucket, base_url: str, number: str) -> Json:
+    """What a bucket's resource has where lists are asked for: its owner and both lists."""
+    own, new = bucket_acl(bucket, number), default_acl(bucket, number)
+    return {
+        "owner": {"entity": f"project-owners-{number}"},
+        "acl": [bucket_entry(bucket, base_url, entity, role) for entity, role in own.items()],
+        "defaultObjectAcl": [default_entry(bucket, entity, role) for entity, role in new.items()],
+    }
+
+
+def object_access(blob: Blob, base_url: str, number: str, owner: str) -> Json:
+    """The same of an object: its owner and its list."""
+    listed = object_acl(blob, number, owner)
+    return {
+        "owner": {"entity": entity_of(blob, owner)},
+        "acl": [object_entry(blob, base_url, entity, role) for entity, role in listed.items()],
+    }
+
+
 def _entry(entity: str, role: str, tag: str) -> Json:
     kind, _, name = entity.partition("-")
     more: Mapping[str, Any] = {}
