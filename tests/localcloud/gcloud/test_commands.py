@@ -46,6 +46,7 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, 
     yield {**os.environ, **settings}
     serving.terminate()
     serving.wait(timeout=TIMEOUT_SECONDS)
+    serving.stdout.close()
 
 
 @long
