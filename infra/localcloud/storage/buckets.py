@@ -71,10 +71,10 @@ class Buckets:
     async def _insert(self, request: Request) -> Response:
         self._check_project(request)
         body = await read_json(request)
-        self._store.bucket_limits.check_creation()
+        self._store.buckets.limits.check_creation()
         query = request.query_params
         bucket = self.create(check_bucket(body.get("name")), body, query)
-        self._store.bucket_limits.count_creation()
+        self._store.buckets.limits.count_creation()
         return Json(self._links.bucket(bucket, full=wants_full(query, body)))
 
     def create(
@@ -92,7 +92,7 @@ class Buckets:
         now = self._store.now()
         stamped = with_access({}, with_policy({}, fields, name=name, now=now), now)
         lists = bucket_lists(stamped, query, body, self._store.number)
-        return self._store.create_bucket(name, stamped, **lists)
+        return self._store.buckets.create(name, stamped, **lists)
 
     async def _get(self, request: Request) -> Response:
         bucket = self._bucket(request)
@@ -109,7 +109,7 @@ class Buckets:
             message = "Required parameter: ifMetagenerationMatch"
             raise ApiError(400, "required", message, location="ifMetagenerationMatch")
         bucket = self._checked(request)
-        return Json(self._links.bucket(self._store.change_bucket(bucket, fields=locked(bucket))))
+        return Json(self._links.bucket(self._store.buckets.change(bucket, fields=locked(bucket))))
 
     async def _patch(self, request: Request) -> Response:
         whole = await read_json(request)
@@ -132,13 +132,13 @@ class Buckets:
         fields = with_policy(bucket.fields, fields, name=bucket.name, now=now)
         fields = with_access(bucket.fields, fields, now)
         lists = bucket_lists(fields, query, body, self._store.number)
-        changed = self._store.change_bucket(bucket, fields=fields, **lists)
+        changed = self._store.buckets.change(bucket, fields=fields, **lists)
         return Json(self._links.bucket(changed, full=wants_full(query, default=True)))
 
     async def _delete(self, request: Request) -> Response:
         conditions = Conditions.read(request.query_params)
         self._checked(request)
-        self._store.delete_bucket(request.path_params["bucket"], conditions)
+        self._store.buckets.delete(request.path_params["bucket"], conditions)
         return Response(status_code=204)
 
     async def _layout(self, request: Request) -> Response:
@@ -165,7 +165,7 @@ class Buckets:
             )
         policy: dict[str, Any] = {key: body[key] for key in ("version", "bindings") if key in body}
         _check_conditions(bucket, policy)
-        return Json(_policy(self._store.change_bucket(bucket, policy=policy)))
+        return Json(_policy(self._store.buckets.change(bucket, policy=policy)))
 
     async def _test_permissions(self, request: Request) -> Response:
         self._bucket(request)
@@ -184,7 +184,7 @@ class Buckets:
         check_project(project, self._project)
 
     def _bucket(self, request: Request) -> Bucket:
-        return self._store.bucket(request.path_params["bucket"])
+        return self._store.buckets.get(request.path_params["bucket"])
 
     def _checked(self, request: Request) -> Bucket:
         bucket = self._bucket(request)

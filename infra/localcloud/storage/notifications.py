@@ -48,7 +48,7 @@ class Notifications:
 
     async def _insert(self, request: Request) -> Response:
         body = _read(await read_json(request))
-        bucket = self._store.bucket(request.path_params["bucket"]).name
+        bucket = self._store.buckets.get(request.path_params["bucket"]).name
         topic = _TOPIC.fullmatch(body.topic)
         if not topic:
             message = (
@@ -65,19 +65,19 @@ class Notifications:
             prefix=body.object_name_prefix,
             attributes=body.custom_attributes,
         )
-        self._store.bucket_limits.check_update(bucket)
+        self._store.buckets.limits.check_update(bucket)
         index.put_subscription(subscription)
-        self._store.bucket_limits.count_update(bucket)
+        self._store.buckets.limits.count_update(bucket)
         return Json(self._links.subscription(subscription))
 
     async def _list(self, request: Request) -> Response:
-        bucket = self._store.bucket(request.path_params["bucket"])
+        bucket = self._store.buckets.get(request.path_params["bucket"])
         items = [self._links.subscription(item) for item in self._store.index.subscriptions(bucket.name)]
         return Json(listing_json("storage#notifications", items))
 
     async def _get(self, request: Request) -> Response:
         path = request.path_params
-        bucket = self._store.bucket(path["bucket"])
+        bucket = self._store.buckets.get(path["bucket"])
         for subscription in self._store.index.subscriptions(bucket.name):
             if subscription.id == path["notification"]:
                 return Json(self._links.subscription(subscription))
@@ -85,11 +85,11 @@ class Notifications:
 
     async def _delete(self, request: Request) -> Response:
         path = request.path_params
-        self._store.bucket(path["bucket"])
-        self._store.bucket_limits.check_update(path["bucket"])
+        self._store.buckets.get(path["bucket"])
+        self._store.buckets.limits.check_update(path["bucket"])
         if not self._store.index.drop_subscription(path["bucket"], path["notification"]):
             raise _missing(path)
-        self._store.bucket_limits.count_update(path["bucket"])
+        self._store.buckets.limits.count_update(path["bucket"])
         return Response(status_code=204)
 
 

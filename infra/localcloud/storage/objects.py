@@ -44,7 +44,7 @@ class Objects:
         query = request.query_params
         bucket = request.path_params["bucket"]
         if flag(query, "softDeleted"):  # nothing is kept after its deletion here
-            self._store.bucket(bucket)
+            self._store.buckets.get(bucket)
             return Json(listing_json("storage#objects", []))
         page = self._store.listing(bucket, ObjectQuery.read(query))
         items = self._links.blobs(bucket, map(load_blob, page.rows), full=wants_full(query))

@@ -1,4 +1,4 @@
-"""The state of the service and every change to it.
+"""The objects of the service and every change to them.
 
 Each method is one step of the event loop: it checks the preconditions, commits and tells the subscribers
 without an await in between. That is what makes the preconditions exact for any number of callers.
@@ -8,7 +8,6 @@ import logging
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Any
 
 from localcloud.clock import Clock
 from localcloud.errors import ApiError
@@ -18,6 +17,7 @@ from localcloud.storage.acl.author import author
 from localcloud.storage.acl.lists import OWNER, Acl
 from localcloud.storage.acl.rules import check_asked, owned
 from localcloud.storage.acl.shown import entity_of
+from localcloud.storage.bucket_shelf import BucketShelf
 from localcloud.storage.checksums import NO_CLAIMS, Claims
 from localcloud.storage.conditions import ANYTHING, Conditions
 from localcloud.storage.content import Vault
@@ -25,7 +25,7 @@ from localcloud.storage.contexts import stamped
 from localcloud.storage.events import EventType, Notifier, ObjectEvent
 from localcloud.storage.index import Index
 from localcloud.storage.listing import ObjectPage, ObjectQuery, list_page
-from localcloud.storage.model import Blob, Bucket, Draft, Fields
+from localcloud.storage.model import Blob, Draft, Fields
 from localcloud.storage.retention import check_expired, check_holds, held_by_default, released
 
 SESSION_LIFE = timedelta(days=7)
@@ -35,7 +35,7 @@ _log = logging.getLogger(__name__)
 
 
 class Store:
-    """Buckets and objects of one folder."""
+    """The objects of one folder, and its `buckets`."""
 
     def __init__(
         self,
@@ -55,7 +55,7 @@ class Store:
         self.index = index
         self.vault = vault
         self.limits = limits
-        self.bucket_limits = bucket_limits
+        self.buckets = BucketShelf(index=index, vault=vault, clock=clock, limits=bucket_limits)
         self._notifier = notifier
         self._clock = clock
 
@@ -76,73 +76,7 @@ class Store:
         if orphans := self.vault.sweep(self.index.files()):
             _log.info("removed %d files of uploads that never finished", orphans)
 
-    # Buckets
-
-    def bucket(self, name: str) -> Bucket:
-        """The bucket of that name.
-
-        Raises:
-            ApiError: 404.
-        """
-        bucket = self.index.bucket(name)
-        if bucket is None:
-            raise ApiError(404, "notFound", "The specified bucket does not exist.")
-        return bucket
-
-    def create_bucket(self, name: str, fields: Fields, **lists: Acl) -> Bucket:
-        """Create a bucket, with access control lists if there are any.
-
-        Raises:
-            ApiError: 409 when the name is taken.
-        """
-        if self.index.bucket(name):
-            message = "Your previous request to create the named bucket succeeded and you already own it."
-            raise ApiError(409, "conflict", message)
-        now = self.now()
-        with self.index.transaction():
-            generation = self.index.next_generation(now)
-            bucket = Bucket(
-                name=name,
-                generation=generation,
-                metageneration=1,
-                created=now,
-                updated=now,
-                fields=fields,
-                **lists,
-            )
-            self.index.put_bucket(bucket)
-        return bucket
-
-    def change_bucket(self, bucket: Bucket, **changes: Any) -> Bucket:
-        """Write a bucket with these attributes changed, as its next metageneration.
-
-        Raises:
-            ApiError: 429 when it comes too soon.
-        """
-        self.bucket_limits.check_update(bucket.name)
-        changed = replace(bucket, **changes, metageneration=bucket.metageneration + 1, updated=self.now())
-        self.index.put_bucket(changed)
-        self.bucket_limits.count_update(bucket.name)
-        return changed
-
-    def delete_bucket(self, name: str, conditions: Conditions) -> None:
-        """Delete an empty bucket.
-
-        Raises:
-            ApiError: 404; 409 while it holds an object, live or not; 412; 429 when it comes too soon.
-        """
-        self.bucket_limits.check_creation()
-        conditions.check_bucket(self.bucket(name))
-        if next(self.index.scan(name, (b"", 0), versions=True), None):
-            raise ApiError(409, "conflict", "The bucket you tried to delete is not empty.")
-        files = list(self.index.multiparts.files(name))
-        with self.index.transaction():
-            self.index.drop_bucket(name)
-        self.vault.remove(files)
-        self.bucket_limits.count_creation()
-        self.bucket_limits.forget(name)
-
-    # Reading objects
+    # Reading
 
     def find(self, bucket: str, name: str, generation: int | None = None) -> Blob | None:
         """An object: its live generation or the one asked for; None when there is none."""
@@ -156,7 +90,7 @@ class Store:
         Raises:
             ApiError: 404 for the bucket or the object.
         """
-        self.bucket(bucket)
+        self.buckets.get(bucket)
         blob = self.find(bucket, name, generation)
         if blob is None:
             suffix = "" if generation is None else f"#{generation}"
@@ -169,16 +103,16 @@ class Store:
         Raises:
             ApiError: 404 for the bucket.
         """
-        self.bucket(bucket)
+        self.buckets.get(bucket)
         return list_page(
             lambda start, end: self.index.scan(bucket, start, end, versions=query.versions), query
         )
 
-    # Changing objects
+    # Changing
 
     def check(self, bucket: str, name: str, conditions: Conditions) -> None:
         """Raise what `write` would raise now, so that an upload in vain ends before it begins."""
-        self.bucket(bucket)
+        self.buckets.get(bucket)
         # Before the preconditions, as in Cloud Storage: whoever loses a race for a name hears 429, not 412.
         self.limits.check(bucket, name)
         old = self.find(bucket, name)
@@ -211,7 +145,7 @@ class Store:
 
     def _write(self, draft: Draft, conditions: Conditions, within: Callable[[Blob], None]) -> Blob:
         self.check(draft.bucket, draft.name, conditions)
-        bucket = self.bucket(draft.bucket)
+        bucket = self.buckets.get(draft.bucket)
         now, old = self.now(), self.find(draft.bucket, draft.name)
         if old:
             self._check_kept(old, now, forever=not bucket.versioned)
@@ -240,7 +174,7 @@ class Store:
         self.limits.check(blob.bucket, blob.name)
         entity = entity_of(blob, self.owner)
         if acl is not None:
-            check_asked(self.bucket(blob.bucket).fields, {"acl": acl}, "an object")
+            check_asked(self.buckets.get(blob.bucket).fields, {"acl": acl}, "an object")
         listed = blob.acl if acl is None else {**acl, entity: OWNER}
         now = self.now()
         changed = replace(
@@ -266,7 +200,7 @@ class Store:
         self.limits.check(bucket, name)
         conditions.check(blob)
         now = self.now()
-        versioned = self.bucket(bucket).versioned
+        versioned = self.buckets.get(bucket).versioned
         self._check_kept(blob, now, forever=generation is not None or not versioned)
         with self.index.transaction():
             if generation is None:
@@ -283,17 +217,17 @@ class Store:
         `for_good`: not even a bucket with versions will keep it.
         """
         self.limits.check(blob.bucket, blob.name)
-        self._check_kept(blob, self.now(), forever=for_good or not self.bucket(blob.bucket).versioned)
+        self._check_kept(blob, self.now(), forever=for_good or not self.buckets.get(blob.bucket).versioned)
 
     def _check_kept(self, blob: Blob, now: datetime, *, forever: bool) -> None:
         """Raise `ApiError` 403 for a hold, and for a retention policy where nothing of the object stays."""
         check_holds(blob)
         if forever:
-            check_expired(blob, self.bucket(blob.bucket), now)
+            check_expired(blob, self.buckets.get(blob.bucket), now)
 
     def _retire(self, blob: Blob, now: datetime) -> Blob | None:
         """Take the live generation away; return the noncurrent version that a versioned bucket keeps."""
-        if not self.bucket(blob.bucket).versioned:
+        if not self.buckets.get(blob.bucket).versioned:
             self.index.drop_blob(blob)
             return None
         retired = replace(blob, deleted=now, updated=now)

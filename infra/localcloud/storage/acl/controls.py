@@ -102,7 +102,7 @@ class AccessList(ABC):
         return self.find(request)
 
     def _bucket(self, request: Request) -> Bucket:
-        return self._store.bucket(request.path_params["bucket"])
+        return self._store.buckets.get(request.path_params["bucket"])
 
     def _role(self, acl: Acl, entity: str) -> str:
         if entity not in acl:
@@ -123,7 +123,7 @@ class BucketAccessList(AccessList):
 
     def write(self, request: Request, acl: Acl) -> None:
         """As the next metageneration of the bucket."""
-        self._store.change_bucket(self._bucket(request), acl=acl)
+        self._store.buckets.change(self._bucket(request), acl=acl)
 
     def show(self, request: Request, entity: str, role: str) -> dict[str, Any]:
         """`BucketAccessControl`."""
@@ -144,7 +144,7 @@ class DefaultAccessList(AccessList):
 
     def write(self, request: Request, acl: Acl) -> None:
         """As the next metageneration of the bucket."""
-        self._store.change_bucket(self._bucket(request), default_acl=acl)
+        self._store.buckets.change(self._bucket(request), default_acl=acl)
 
     def show(self, request: Request, entity: str, role: str) -> dict[str, Any]:
         """`ObjectAccessControl`."""

@@ -57,7 +57,7 @@ class XmlMultipart:
     async def _begin(self, request: Request) -> Response:
         bucket, name = request.path_params["bucket"], check_object(request.path_params["object"])
         fields = new_object(read_object(object_body(request.headers)))
-        self._store.bucket(bucket)
+        self._store.buckets.get(bucket)
         now = self._store.now()
         upload = MultipartUpload(
             id=secrets.token_urlsafe(48),

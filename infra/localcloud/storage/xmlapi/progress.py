@@ -41,7 +41,7 @@ class XmlProgress:
             versions=True,
             limit=most(query, "max-uploads"),
         )
-        self._store.bucket(bucket)
+        self._store.buckets.get(bucket)
         page = list_page(lambda start, end: self._store.index.multiparts.scan(bucket, start, end), asked)
         uploads = [msgspec.json.decode(row, type=MultipartUpload) for row in page.rows]
         at_row = bool(uploads) and uploads[-1].name == page.last
