@@ -1,7 +1,7 @@
 """All services in one loop: made here, joined here, started and stopped in the right order."""
 
 import contextlib
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Self
@@ -18,10 +18,11 @@ from localcloud.access.services import SERVICES
 from localcloud.clock import Clock
 from localcloud.compute import ComputeService, Pace, Timings
 from localcloud.compute.api.call import NOBODY
-from localcloud.deployed import DeployedFunction, DeployedService
-from localcloud.deployment import Manifest, Processes, Where, secrets, settings, wire
+from localcloud.deployed import DeployedService
+from localcloud.deployment import Where
 from localcloud.endpoints import Endpoints
 from localcloud.faults import Faults, RetryMiddleware, RetryTests
+from localcloud.functions import Deployment, RunningFunctions
 from localcloud.grpc_server import GrpcServer
 from localcloud.http import Listener, build_app
 from localcloud.identity import Identity
@@ -65,16 +66,6 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     limits: Limits = OFF
 
 
-class Deployment(msgspec.Struct, frozen=True, kw_only=True):
-    """The functions to run, what they watch, and secrets that they are told beside the local cloud's own."""
-
-    manifest: Manifest
-    bucket: str
-    policy: Path
-    prefix: str = ""
-    confided: Mapping[str, str] = {}
-
-
 class LocalCloud:
     """One local cloud. `async with` starts it and leaves nothing behind."""
 
@@ -84,13 +75,14 @@ class LocalCloud:
         project, clock = options.project, Clock()
         self._clock = clock
         self._outbound = Outbound()
+        self.limits = LimitsBook(options.limits)
+        self.functions = RunningFunctions(state=options.state, limits=lambda: self.limits.now)
         self.travel = Travel(
-            clock, note=options.state / "ahead", skipped=self._skipped, cut_off=self._restart_functions
+            clock, note=options.state / "ahead", skipped=self._skipped, cut_off=self.functions.restart
         )
         post = self.travel.held(self._outbound.post)
         self.travel.recall()
         self.faults = Faults(now=clock.elapsed)
-        self.limits = LimitsBook(options.limits)
         self.mailbox = Mailbox(clock=clock)
         self.monitoring = MonitoringService(project=project, clock=clock, limits=lambda: self.limits.now)
         self.pubsub = PubSubService(project=project, clock=clock, post=post)
@@ -113,7 +105,7 @@ class LocalCloud:
         number = number_of(project)
         self.projects = ProjectService(project=project, number=number, owner=NOBODY, clock=clock)
         self.accounts = ServiceAccounts(project=project, number=number)
-        self.deployed = DeployedService(project=project, clock=clock, running=self._running)
+        self.deployed = DeployedService(project=project, clock=clock, running=self.functions.deployed)
         handlers = [*self.pubsub.handlers(), *self.monitoring.handlers()]
         limits = CallLimits(
             lambda: self.limits.now, now=clock.now, consumer=lambda: self.compute.project_number
@@ -122,8 +114,6 @@ class LocalCloud:
         self.app = self._app(limits)
         self._http = Listener(self.app, port=options.http_port, rules=SERVICES)
         self._grpc = GrpcServer(handlers, faults=self.faults, port=options.grpc_port, limits=limits)
-        self._deployed: Mapping[str, str] = {}
-        self._processes: Processes | None = None
         self.limits.follow(self._limit)
         self._undo = contextlib.AsyncExitStack()
 
@@ -215,22 +205,18 @@ class LocalCloud:
 
     async def deploy(self, deployment: Deployment) -> None:
         """Start the functions and wire them to this cloud."""
-        state, manifest = self._options.state, deployment.manifest
+        manifest = deployment.manifest
         where = Where(project=self._options.project, bucket=deployment.bucket, prefix=deployment.prefix)
-        confided = {**deployment.confided, **secrets(state, mail_port=self.mailbox.port)}
         own = await self.doors.open(self.app, manifest, where, home=self.endpoints.home)
-        processes = Processes(
-            manifest=manifest,
-            logs=state / "logs",
-            secrets=confided,
+        self._later(self.functions.stop)
+        await self.functions.start(
+            deployment,
+            where,
             own=own,
-            limits=lambda: self.limits.now,
+            mail_port=self.mailbox.port,
+            environment=self._function_environment,
         )
-        self._later(processes.stop)
-        self._deployed = settings(manifest, where, policy=deployment.policy, urls=processes.urls)
-        await processes.start(self._function_environment())
-        self._processes = processes
-        await wire(manifest, where, base=self._http.url, urls=processes.urls)
+        await self.functions.wire(manifest, where, base=self._http.url)
 
     def client_environment(self) -> Mapping[str, str]:
         """What a client of this cloud sets, the settings of our own functions and commands included."""
@@ -243,7 +229,7 @@ class LocalCloud:
 
     def _vm_environment(self) -> Mapping[str, str]:
         """The same without the time: what runs in a VM goes by this machine's."""
-        return {**self.endpoints.environment(), **self._deployed}
+        return {**self.endpoints.environment(), **self.functions.settings}
 
     def _at_work(self) -> int:
         return self.pubsub.at_work() + self.late_log.at_work()
@@ -264,10 +250,6 @@ class LocalCloud:
         resources = self.compute.knobs.instances()
         running = {str(resource["id"]) for resource in resources if resource["status"] == "RUNNING"}
         self.monitoring.carry_on(running, since, until)
-
-    async def _restart_functions(self) -> None:
-        if self._processes is not None:
-            await self._processes.restart()
 
     def _powered_off(self, instance_id: str) -> None:
         self.compute.guest_poweroff(instance_id)
@@ -303,37 +285,14 @@ class LocalCloud:
             *(route for service in services for route in service.routes()),
             *self.deployed.undone(),
             *admin,
+            *self.functions.admin_routes(),
             *self.faults.admin_routes(),
             *self.limits.admin_routes(),
             *self.mailbox.routes(),
             *identity.routes(),
             *self.doors.admin_routes(),
             Route("/local/env", self._env),
-            Route("/local/functions", self._functions),
-        ]
-
-    def _running(self) -> Sequence[DeployedFunction]:
-        """The functions whose processes are kept, as they are deployed."""
-        kept = self._processes.kept if self._processes else {}
-        return [
-            DeployedFunction(
-                name=item.function.deployed_name,
-                entry_point=name,
-                url=item.url,
-                memory=item.function.memory,
-                timeout_seconds=item.function.timeout_seconds,
-                topic="" if item.function.signature == "http" else item.function.topic,
-            )
-            for name, item in sorted(kept.items())
         ]
 
     async def _env(self, _request: Request) -> Response:
         return JSONResponse(dict(self.client_environment()))
-
-    async def _functions(self, _request: Request) -> Response:
-        kept = self._processes.kept if self._processes else {}
-        shown = [
-            {"name": name, "url": item.url, "pid": item.process.pid, "starts": item.starts}
-            for name, item in kept.items()
-        ]
-        return JSONResponse({"functions": shown})

@@ -11,8 +11,9 @@ from datetime import timedelta
 from pathlib import Path
 
 from localcloud import running
-from localcloud.cloud import Deployment, LocalCloud, Options
+from localcloud.cloud import LocalCloud, Options
 from localcloud.deployment import ManifestError, read_manifest
+from localcloud.functions import Deployment
 from localcloud.limits import OFF, Limits, limited
 from localcloud.storage import StateInUseError
 

@@ -3,7 +3,8 @@
 import asyncio
 from typing import Any
 
-from localcloud.cloud import Deployment, LocalCloud
+from localcloud.cloud import LocalCloud
+from localcloud.functions import Deployment
 from localcloud.story import gang, lost_marker, one_vm, stockout
 from localcloud.story.stage import TIMEOUT, Stage, Tell
 from localcloud.story.watch import StoryError, until

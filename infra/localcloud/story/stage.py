@@ -9,7 +9,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Self
 
-from localcloud.cloud import Deployment, LocalCloud
+from localcloud.cloud import LocalCloud
+from localcloud.functions import Deployment
 from localcloud.story.watch import StoryError, Watcher, moment_of, until
 from localcloud.surroundings import without_settings
 

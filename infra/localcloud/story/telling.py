@@ -12,7 +12,8 @@ import click
 import msgspec
 
 from localcloud import serving
-from localcloud.cloud import Deployment, LocalCloud
+from localcloud.cloud import LocalCloud
+from localcloud.functions import Deployment
 from localcloud.serving import end_at_a_signal, noted
 from localcloud.story import plot
 from localcloud.story.governance import plot as governance

@@ -197,7 +197,7 @@ def test_a_local_cloud_shows_the_functions_whose_processes_it_keeps(tmp_path: Pa
             LocalCloud(Options(project=PROJECT, state=tmp_path, machines=False)) as cloud,
             httpx.AsyncClient(base_url=cloud.endpoints.http, trust_env=False, timeout=60) as client,
         ):
-            cloud._processes = SimpleNamespace(kept=kept)
+            cloud.functions.processes = SimpleNamespace(kept=kept)
             return await client.get(f"cloudfunctions/v2/{PLACE}/functions")
 
     shown = {found["name"].rpartition("/")[2]: found for found in asyncio.run(scene()).json()["functions"]}

@@ -9,7 +9,8 @@ from typing import Any
 
 import msgspec
 
-from localcloud.cloud import Deployment, LocalCloud
+from localcloud.cloud import LocalCloud
+from localcloud.functions import Deployment
 from localcloud.story.governance import idle, over
 from localcloud.story.governance.journey import GovernanceJourney
 from localcloud.story.governance.ward import Ward
