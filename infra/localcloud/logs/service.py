@@ -21,6 +21,7 @@ from localcloud.logs.sinks import SinkBody, Sinks, shown
 from localcloud.methods import refusing
 from localcloud.ports import Publish, Resource
 from localcloud.rpc import RpcError, page
+from localcloud.rpc.parameters import binding
 from localcloud.rpc.rest import Body, read_body
 from localcloud.rpc.shapes import stored_shapes
 
@@ -82,7 +83,7 @@ class LogService:
             Route(sink, self._update_sink, methods=["PUT", "PATCH"]),
             Route(sink, self._delete_sink, methods=["DELETE"]),
         ]
-        return [*refusing(methods, UNDONE)]
+        return [*binding(refusing(methods, UNDONE))]
 
     def admin_routes(self) -> list[BaseRoute]:
         """`/local/sinks`: what each sink has routed."""

@@ -11,10 +11,10 @@ from starlette.routing import BaseRoute, Route
 from localcloud.clock import Clock, rfc3339
 from localcloud.errors import ApiError
 from localcloud.http import Json
-from localcloud.methods import refusing
 from localcloud.permissions import caller
 from localcloud.projects.policy import ProjectPolicy
 from localcloud.rpc import RpcError, page
+from localcloud.rpc.parameters import binding
 from localcloud.rpc.rest import Body, read_body
 from localcloud.rpc.shapes import stored_shapes
 
@@ -60,7 +60,7 @@ class ProjectService:
             Route(f"{item}:setIamPolicy", self._set_policy, methods=["POST"]),
             Route(f"{item}:testIamPermissions", self._test, methods=["POST"]),
         ]
-        return [*refusing(methods, ())]
+        return [*binding(methods)]
 
     def admin_routes(self) -> list[BaseRoute]:
         """There is nothing to be done to it by hand."""

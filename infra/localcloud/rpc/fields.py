@@ -37,7 +37,7 @@ def _place(tree: dict[str, Any], descriptor: Descriptor, name: str, text: str) -
     for part in path:
         field = _field(descriptor, part, name)
         if field.message_type is None:
-            raise _unknown(name)
+            raise unknown(name)
         descriptor = field.message_type
         tree = tree.setdefault(field.json_name, {})
     field = _field(descriptor, last, name)
@@ -50,11 +50,12 @@ def _place(tree: dict[str, Any], descriptor: Descriptor, name: str, text: str) -
 def _field(descriptor: Descriptor, part: str, name: str) -> FieldDescriptor:
     found = descriptor.fields_by_name.get(part) or descriptor.fields_by_camelcase_name.get(part)
     if found is None:
-        raise _unknown(name)
+        raise unknown(name)
     return found
 
 
-def _unknown(name: str) -> RpcError:
+def unknown(name: str) -> RpcError:
+    """What Google's front end says of a parameter that the method does not have."""
     return RpcError(
         "INVALID_ARGUMENT",
         f'Invalid JSON payload received. Unknown name "{name}": Cannot bind query parameter. '

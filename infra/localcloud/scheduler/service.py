@@ -18,6 +18,7 @@ from localcloud.methods import refusing
 from localcloud.outbound import Post
 from localcloud.ports import Publish
 from localcloud.rpc import RpcError, page
+from localcloud.rpc.parameters import binding
 from localcloud.scheduler.body import invalid, read_job, read_payload
 from localcloud.scheduler.clockwork import Clockwork, Ticks
 from localcloud.scheduler.job import Job, Outside, without_nothing
@@ -53,7 +54,7 @@ class SchedulerService:
             Route(places, self._list_locations, methods=["GET"]),
             Route(places + "/{location}", self._get_location, methods=["GET"]),
         ]
-        return [*refusing(methods, UNDONE)]
+        return [*binding(refusing(methods, UNDONE))]
 
     def admin_routes(self) -> list[BaseRoute]:
         """`/local/tick` fires now, `/local/ticks` says how unreliable ticks are."""

@@ -13,6 +13,7 @@ from starlette.routing import BaseRoute, Route
 
 from localcloud.http import Json
 from localcloud.rpc import RpcError, page
+from localcloud.rpc.parameters import binding
 from localcloud.rpc.rest import read_body
 from localcloud.rpc.shapes import stored_shapes
 
@@ -40,12 +41,13 @@ class ServiceAccounts:
     def routes(self) -> list[BaseRoute]:
         """The REST paths at `/v1/projects/P/serviceAccounts`."""
         base = "/v1/projects/{project}/serviceAccounts"
-        return [
+        methods = [
             Route(base, self._create, methods=["POST"]),
             Route(base, self._list, methods=["GET"]),
             Route(f"{base}/{{account}}", self._get, methods=["GET"]),
             Route(f"{base}/{{account}}", self._delete, methods=["DELETE"]),
         ]
+        return [*binding(methods)]
 
     def admin_routes(self) -> list[BaseRoute]:
         """There is nothing to be done to them by hand."""

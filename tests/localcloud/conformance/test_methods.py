@@ -20,9 +20,11 @@ from tests.localcloud.conformance.write_methods import (
     APIS,
     METHODS,
     PAGE,
+    PARAMETERS,
     ApiMethod,
     answered,
     base_of,
+    bound,
     document,
     is_done,
     listed,
@@ -73,6 +75,11 @@ def test_the_list_of_methods_is_that_of_googles_documents():
 def test_the_shapes_of_answers_are_those_of_googles_documents():
     """Derived anew they are the same; `write_methods.py` brings them up to date."""
     assert ANSWERS.read_text(encoding="utf-8") == answered()
+
+
+def test_the_parameters_of_methods_are_those_of_googles_documents():
+    """Derived anew they are the same; `write_methods.py` brings them up to date."""
+    assert PARAMETERS.read_text(encoding="utf-8") == bound()
 
 
 def test_the_page_says_what_is_done():

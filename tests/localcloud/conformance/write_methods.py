@@ -26,6 +26,9 @@ from tests.localcloud.conformance.ignored import IGNORED
 ROOT = Path(__file__).parents[3]
 METHODS = ROOT / "infra" / "localcloud" / "methods" / "methods.txt"
 ANSWERS = METHODS.with_name("answers.json")
+PARAMETERS = METHODS.with_name("parameters.json")
+BOUND = ("logging", "cloudscheduler", "cloudresourcemanager", "iam")
+"""APIs whose parameters are bound by a table. Not Compute: its document lacks `returnPartialSuccess`."""
 PAGE = ROOT / "docs" / "local-cloud-reference.md"
 BEGIN, END = "<!-- methods: generated -->", "<!-- methods: end -->"
 APIS: Mapping[str, tuple[str, str]] = {
@@ -106,6 +109,18 @@ def answered() -> str:
         found |= {f"{api}.{name}": f"{api}.{answer}" for name, answer in names.items() if answer}
         shapes |= _shapes(api, {answer for answer in names.values() if answer})
     return _table("methods", found) + ",\n" + _table("messages", dict(sorted(shapes.items()))) + "\n}\n"
+
+
+def bound() -> str:
+    """The text of `parameters.json`: which query parameters each method that is done has."""
+    rows = {
+        f"{api}.{method.name}": method.parameters
+        for api in BOUND
+        for method in methods(api)
+        if is_done(api, method)
+    }
+    lines = (f"  {json.dumps(key)}: {json.dumps(value)}" for key, value in rows.items())
+    return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
 def _table(name: str, rows: Mapping[str, Any]) -> str:
@@ -213,4 +228,5 @@ def parameters(api: str, done: Iterable[ApiMethod]) -> set[str]:
 if __name__ == "__main__":
     METHODS.write_text(listed(), encoding="utf-8")
     ANSWERS.write_text(answered(), encoding="utf-8")
+    PARAMETERS.write_text(bound(), encoding="utf-8")
     PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
