@@ -17,11 +17,14 @@ from localcloud.storage.ranges import Span, read_range
 SMALL = 64 * 1024
 """Up to this size a read costs less than the way to a thread and back."""
 
+GZIP = b"\x1f\x8b"
+"""How each member of a gzip file begins; what begins otherwise is sent as it is, whatever is said of it."""
+
 
 def media(request: Request, blob: Blob, vault: Vault) -> Response:
     """The content of an object, as the request wants it; 416 for a range with nothing in it."""
     headers = _headers(request, blob)
-    if _takes_gzip_off(request, blob):
+    if _takes_gzip_off(request, blob) and _read(vault, blob, Span(0, len(GZIP))) == GZIP:
         headers |= {"warning": '214 UploadServer "gunzipped"'}
         return StreamingResponse(_gunzip(_stream(vault, blob, Span(0, blob.content.size))), headers=headers)
     if blob.fields.get("contentEncoding"):
@@ -99,7 +102,13 @@ async def _blocks(descriptor: int, span: Span) -> AsyncIterator[bytes]:
 
 
 async def _gunzip(stream: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """All members, in pieces: a block that unpacks to a thousand times as much is not held in memory."""
     unpack = zlib.decompressobj(wbits=31)
-    async for data in stream:
-        yield unpack.decompress(data)
+    async for block in stream:
+        data = block
+        while data:
+            yield unpack.decompress(data, BLOCK)
+            data = unpack.unconsumed_tail
+            if unpack.eof:
+                data, unpack = unpack.unused_data, zlib.decompressobj(wbits=31)
     yield unpack.flush()

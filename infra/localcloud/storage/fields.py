@@ -10,9 +10,11 @@ from localcloud.errors import ApiError
 from localcloud.storage.contexts import read_contexts
 from localcloud.storage.lifecycle import check_rules
 from localcloud.storage.model import Fields
+from localcloud.storage.settings import Cors, UsageLog, Versioning, Website, check_class, check_labels
 from localcloud.storage.undone import check_bucket, check_object
 
-STORAGE_CLASSES = ("STANDARD", "NEARLINE", "COLDLINE", "ARCHIVE", "MULTI_REGIONAL", "REGIONAL")
+LONGEST_METADATA = 8 << 10
+"""Bytes of all keys and values of an object's custom metadata ("Quotas and limits")."""
 
 
 class ObjectFields(msgspec.Struct, kw_only=True, omit_defaults=True, rename="camel"):
@@ -40,7 +42,7 @@ class BucketFields(msgspec.Struct, kw_only=True, omit_defaults=True, rename="cam
     autoclass: dict[str, Any] | None = None
     ip_filter: dict[str, Any] | None = None
     billing: dict[str, Any] | None = None
-    cors: list[dict[str, Any]] | None = None
+    cors: list[Cors] | None = None
     custom_placement_config: dict[str, Any] | None = None
     default_event_based_hold: bool | None = None
     encryption: dict[str, Any] | None = None
@@ -49,14 +51,14 @@ class BucketFields(msgspec.Struct, kw_only=True, omit_defaults=True, rename="cam
     labels: dict[str, str | None] | None = None
     lifecycle: dict[str, Any] | None = None
     location: str | None = None
-    logging: dict[str, Any] | None = None
+    logging: UsageLog | None = None
     name: str | None = None
     retention_policy: dict[str, Any] | None = None
     rpo: str | None = None
     soft_delete_policy: dict[str, Any] | None = None
     storage_class: str | None = None
-    versioning: dict[str, Any] | None = None
-    website: dict[str, Any] | None = None
+    versioning: Versioning | None = None
+    website: Website | None = None
 
 
 FIXED_IN_OBJECT = ("crc32c", "md5Hash", "name")
@@ -80,8 +82,7 @@ def read_object(body: Mapping[str, Any]) -> Fields:
     """
     check_object(body)
     fields = _read(body, ObjectFields, _OBJECT_NAMES)
-    if fields.get("storageClass") not in (None, *STORAGE_CLASSES):
-        raise ApiError(400, "invalid", f"Invalid argument: storage class '{fields['storageClass']}'.")
+    check_class(fields.get("storageClass"))
     if "contexts" in fields:
         return {**fields, "contexts": read_contexts(fields["contexts"])}
     return fields
@@ -91,10 +92,12 @@ def read_bucket(body: Mapping[str, Any]) -> Fields:
     """Take the settable members out of a `Bucket` body.
 
     Raises:
-        ApiError: 400 for a member of the wrong type or a lifecycle rule that cannot be, 501 for a setting
-            that is not done.
+        ApiError: 400 for a member of the wrong type, and for a storage class, a label or a lifecycle rule
+            that cannot be; 501 for a setting that is not done.
     """
     fields = _read(body, BucketFields, _BUCKET_NAMES)
+    check_class(fields.get("storageClass"))
+    check_labels(fields.get("labels") or {})
     check_bucket(body)
     check_rules(fields.get("lifecycle"))
     return fields
@@ -103,6 +106,15 @@ def read_bucket(body: Mapping[str, Any]) -> Fields:
 def new_object(fields: Fields) -> Fields:
     """What is kept of the body of a new object."""
     return merge({}, {key: value for key, value in fields.items() if key not in FIXED_IN_OBJECT})
+
+
+def check_metadata(fields: Fields) -> None:
+    """Raise `ApiError` 400 when an object cannot have so much custom metadata."""
+    metadata: Mapping[str, str] = fields.get("metadata") or {}
+    size = sum(len(text.encode()) for pair in metadata.items() for text in pair)
+    if size > LONGEST_METADATA:
+        message = f"The custom metadata has {size} bytes; an object can have {LONGEST_METADATA}."
+        raise ApiError(400, "invalid", message)
 
 
 def check_custom_time(old: Fields, new: Fields) -> Fields:

@@ -23,6 +23,7 @@ from localcloud.storage.conditions import ANYTHING, Conditions
 from localcloud.storage.content import Vault
 from localcloud.storage.contexts import stamped
 from localcloud.storage.events import EventType, Notifier, ObjectEvent
+from localcloud.storage.fields import check_metadata
 from localcloud.storage.index import Index
 from localcloud.storage.listing import ObjectPage, ObjectQuery, list_page
 from localcloud.storage.model import Blob, Draft, Fields
@@ -133,8 +134,9 @@ class Store:
         When it is refused, the draft's file is removed.
 
         Raises:
-            ApiError: 400 for a checksum that does not hold, 404 for the bucket, 412, 403 when a hold
-                protects what is there, or the caller may not write it, 429 when it comes too soon.
+            ApiError: 400 for a checksum that does not hold or too much metadata, 404 for the bucket, 412,
+                403 when a hold protects what is there, or the caller may not write it, 429 when it comes
+                too soon.
         """
         try:
             claims.check(draft.content)
@@ -145,6 +147,7 @@ class Store:
 
     def _write(self, draft: Draft, conditions: Conditions, within: Callable[[Blob], None]) -> Blob:
         self.check(draft.bucket, draft.name, conditions)
+        check_metadata(draft.fields)
         bucket = self.buckets.get(draft.bucket)
         now, old = self.now(), self.find(draft.bucket, draft.name)
         if old:
@@ -169,9 +172,11 @@ class Store:
         """Write an object with other metadata, and another `acl` if there is one, as its next metageneration.
 
         Raises:
-            ApiError: 429 when it comes too soon; 400 and 412 for an access control list that cannot be.
+            ApiError: 429 when it comes too soon; 400 for too much metadata, and with 412 for an access
+                control list that cannot be.
         """
         self.limits.check(blob.bucket, blob.name)
+        check_metadata(fields)
         entity = entity_of(blob, self.owner)
         if acl is not None:
             check_asked(self.buckets.get(blob.bucket).fields, {"acl": acl}, "an object")

@@ -138,6 +138,31 @@ def test_the_layout_and_the_service_account_are_told(http: httpx.Client, bucket:
     assert account["email_address"].endswith("gs-project-accounts.iam.gserviceaccount.com")
 
 
+@pytest.mark.parametrize(
+    ("settings", "why"),
+    [
+        ({"storageClass": "BOGUS"}, "storage class 'BOGUS'"),
+        ({"versioning": {"enabled": "yes"}}, "$.versioning.enabled"),
+        ({"website": {"mainPageSuffix": 7}}, "$.website.mainPageSuffix"),
+        ({"cors": [{"origin": "*"}]}, "$.cors[0].origin"),
+        ({"logging": {"logBucket": {}}}, "$.logging.logBucket"),
+        ({"labels": {"Team": "x"}}, "Invalid argument."),
+        ({"labels": {"team": "x y"}}, "Invalid argument."),
+        ({"labels": {f"team{number}": "x" for number in range(65)}}, "Invalid argument."),
+    ],
+)
+def test_settings_that_cannot_be_are_refused(http: httpx.Client, bucket: storage.Bucket, settings, why):
+    """Also where the bucket is new."""
+    for answer in (
+        http.patch(f"/storage/v1/b/{bucket.name}", json=settings),
+        http.post("/storage/v1/b?project=project", json={"name": "other", **settings}),
+    ):
+        assert answer.status_code == 400
+        assert why in answer.json()["error"]["message"]
+    bucket.reload()
+    assert bucket.metageneration == 1
+
+
 @pytest.mark.parametrize("path", ["serviceAccount", "hmacKeys", "hmacKeys/GOOG1E"])
 def test_another_project_is_not_known(http: httpx.Client, path):
     """In the words of Google's answer; the number of the local cloud's own is as good as its name."""

@@ -86,6 +86,29 @@ def test_gzip_is_taken_off_for_a_client_that_cannot(http: httpx.Client, bucket: 
     assert read("identity") == ("gzip", len(packed))
 
 
+@pytest.mark.parametrize(
+    ("stored", "told"),
+    [
+        (b"plain", b"plain"),
+        (b"", b""),
+        (gzip.compress(b"one") + gzip.compress(b"two"), b"onetwo"),
+        (gzip.compress(bytes(20 << 20)), bytes(20 << 20)),
+    ],
+    ids=["plain", "empty", "two members", "long"],
+)
+def test_only_what_is_gzip_is_taken_for_it(
+    http: httpx.Client, bucket: storage.Bucket, stored: bytes, told: bytes
+):
+    """Decompressive transcoding asks for both, metadata and bytes; a file may have several members."""
+    blob = bucket.blob("a")
+    blob.content_encoding = "gzip"
+    blob.upload_from_string(stored)
+    with http.stream(
+        "GET", "/storage/v1/b/bucket/o/a?alt=media", headers={"accept-encoding": "identity"}
+    ) as answer:
+        assert b"".join(answer.iter_raw()) == told
+
+
 def test_a_download_is_of_the_version_that_was_asked_for(tmp_path: Path):
     """The content is taken hold of with the answer, not with its first byte; a deletion is too late then."""
 

@@ -158,6 +158,19 @@ def test_metadata_of_the_wrong_type_is_refused(bucket: storage.Bucket, http: htt
     assert "metadata" in answer.json()["error"]["message"]
 
 
+def test_custom_metadata_has_a_limit(bucket: storage.Bucket):
+    """8 KiB of keys and values, by upload and by patch."""
+    blob = bucket.blob("a")
+    blob.metadata = {"key": "v" * (8192 - len("key"))}
+    blob.upload_from_string("x")
+    blob.metadata = {"more": "v"}
+    with pytest.raises(exceptions.BadRequest, match="8197 bytes"):
+        blob.patch()
+    blob.metadata = {"key": "é" * 4096}
+    with pytest.raises(exceptions.BadRequest, match="8195 bytes"):
+        blob.upload_from_string("x")
+
+
 def test_a_held_object_is_neither_deleted_nor_overwritten(bucket: storage.Bucket):
     """403 while the hold is there; afterwards both work."""
     blob = bucket.blob("a")

@@ -6,12 +6,12 @@ from typing import Any
 
 from localcloud.compute.refusals import invalid_field
 from localcloud.errors import ApiError
+from localcloud.labels import MOST_LABELS, is_label
 
 NAME = r"(?:[a-z](?:[-a-z0-9]{0,61}[a-z0-9])?)"
 _METADATA_KEY = re.compile(r"[a-zA-Z0-9_-]{1,128}")
 MOST_METADATA_BYTES = 512 * 1024
 MOST_METADATA_VALUE_BYTES = 256 * 1024
-MOST_LABELS = 64
 _LABEL_RULES = (
     "Label keys must start with a lowercase letter; keys and values have at most 63 lowercase letters,"
     " digits, underscores and dashes."
@@ -37,14 +37,8 @@ def check_labels(labels: Mapping[str, str], field: str = "resource.labels") -> N
     if len(labels) > MOST_LABELS:
         raise invalid_field(field, f"{len(labels)} labels", f"At most {MOST_LABELS} labels are allowed.")
     for key, value in labels.items():
-        if not (key and key[0].isalpha() and _label_text(key) and _label_text(value)):
+        if not is_label(key, value):
             raise invalid_field(f"{field}.{key}", value, _LABEL_RULES)
-
-
-def _label_text(text: str) -> bool:
-    return len(text) <= 63 and all(  # noqa: PLR2004 - the limit is in the rules above
-        letter in "-_" or (letter.isalnum() and letter == letter.lower()) for letter in text
-    )
 
 
 def check_tags(tags: Iterable[str], field: str = "resource.tags") -> None:
