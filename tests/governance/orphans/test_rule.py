@@ -362,6 +362,15 @@ def test_half_a_gang_that_was_left_over_is_found_vm_by_vm():
     assert [one.subject.key for one in judge(seen(record, *gang), brief())] == ["1", "2"]
 
 
+def test_the_rest_of_a_gang_is_left_while_a_person_starts_it_again():
+    """One node began to run a moment ago: recovery opens the job, and the others are its nodes."""
+    begun, other = vm(id="1", name="gang-1", started=ago(minutes=1)), vm(id="2", name="gang-2")
+    record = on_record(
+        state=AttemptState.STOPPED, updated=ago(hours=1), instances={"gang-1": "1", "gang-2": "2"}
+    )
+    assert list(judge(seen(record, begun, other), brief())) == []
+
+
 def test_a_job_that_was_not_asked_about_is_left_alone():
     """Of young VMs nothing is asked, so nothing is said."""
     facts = seen(on_record(exists=False))

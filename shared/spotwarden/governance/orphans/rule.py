@@ -26,7 +26,7 @@ from spotwarden.governance.signals.text import (
     target,
 )
 from spotwarden.layout import quarantine_key
-from spotwarden.model.attempt import AttemptState
+from spotwarden.model.attempt import CLOSED, AttemptState
 from spotwarden.model.brief import Brief
 from spotwarden.model.case import CaseState
 from spotwarden.model.finding import Finding, Reading, Subject
@@ -46,7 +46,7 @@ def judge(facts: ReapFacts, brief: Brief) -> Iterator[Finding]:
         record = facts.jobs.get(job)
         if record is None or machine.status in LEAVING or _is_young(machine, brief):
             continue
-        if _is_being_stopped(machine, record, brief):
+        if _is_being_stopped(machine, record, brief) or _is_being_started(record, mine.get(job, ()), brief):
             continue
         if machine.id in facts.whose:
             foreign = _limits(machine, record, brief).foreign
@@ -72,6 +72,13 @@ def _is_being_stopped(machine: Machine, record: JobRecord, brief: Brief) -> bool
     if case is None or record.state is not AttemptState.STOPPED or machine.status in AT_REST:
         return False
     return case.state in {CaseState.DUE, CaseState.ACTED} or vetoed(case, brief.tick)
+
+
+def _is_being_started(record: JobRecord, machines: Sequence[Machine], brief: Brief) -> bool:
+    """Whether a VM of a closed job was started a moment ago: recovery opens the job, with all that runs."""
+    if record.state not in CLOSED or record.status_code is not None:
+        return False
+    return any(_is_young(machine, brief) for machine in machines if machine.status not in LEAVING | AT_REST)
 
 
 def _finding(machine: Machine, record: JobRecord, fault: OrphanFault, brief: Brief) -> Finding | None:
