@@ -22,6 +22,7 @@ from spotwarden.model.attempt import AttemptState, Lease
 from spotwarden.model.instance import Status
 from spotwarden.model.launch import NoLaunch
 from spotwarden.model.outcome import Done, Lost, Unanswered
+from spotwarden.recovery import notices
 from spotwarden.recovery.placing import UNANSWERED_AT_MOST
 from spotwarden.recovery.progress import after
 from tests.recovery.facts import NOW
@@ -55,6 +56,14 @@ def test_a_vm_that_is_told_of_late_is_looked_for_first(some, walk, asked, there,
     steps, _ = walk(facts, some.surveyed(*vms))
     assert [type(step) for step in steps[:3]] == [Survey, RegisterInstance, Tell]
     assert says in steps[2].notice.what
+
+
+def test_a_vm_that_was_started_by_hand_is_not_told_in_the_place_that_was_asked(some, asked, tick):
+    """It may be in another zone than the newest try."""
+    attempt = some.attempt(2, AttemptState.PLACING, tries=(asked(place="us-central1-a"),)).attempt
+    told = notices.started(attempt, {"test-vm": "1001"}, tick, by_hand=True)
+    assert told.what == "test-vm runs again as attempt 2 on a VM started by hand"
+    assert told.evidence["zone"] == ""
 
 
 @pytest.mark.parametrize("name", ["test-vm", "gang"])

@@ -34,7 +34,9 @@ def finish(
                 instance_id=instance_id,
                 generation=facts.registered_at.get(node, 0),
             )
-    notice = notices.started(attempt, ids, tick, gone=_gone(facts, ids))
+    notice = notices.started(
+        attempt, ids, tick, gone=_gone(facts, ids), by_hand=event is AttemptEvent.REVIVED
+    )
     if notice.id not in facts.told:
         return Tell(reason=attempt.reason, notice=notice)
     running = replace(

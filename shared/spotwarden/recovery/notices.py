@@ -15,11 +15,14 @@ NAMED = 3
 _DONE = {"stop": "stopped", "delete": "deleted", "suspend": "suspended"}
 
 
-def started(attempt: Attempt, ids: Mapping[str, str], tick: Tick, *, gone: Sequence[str] = ()) -> Notice:
-    """Say that a job is back, or that it was launched, and which of its nodes are `gone` again."""
+def started(
+    attempt: Attempt, ids: Mapping[str, str], tick: Tick, *, gone: Sequence[str] = (), by_hand: bool = False
+) -> Notice:
+    """Say that a job is back, or that it was launched, by hand perhaps, and which nodes are `gone` again."""
     again = attempt.number > 1
-    place = attempt.tries[-1].place if attempt.tries else ""
-    on_demand = " on demand" if attempt.tries and not attempt.tries[-1].spot else ""
+    last = attempt.tries[-1] if attempt.tries and not by_hand else None
+    place = last.place if last else ""
+    on_demand = " on demand" if last and not last.spot else ""
     where = f" in {place}{on_demand}" if place else " on a VM started by hand"
     runs = "ran" if len(gone) == len(ids) else "runs"
     lost = f"; {_its_vm(gone, ids)} gone again" if gone else ""
