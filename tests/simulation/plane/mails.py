@@ -150,6 +150,11 @@ class MailJudge:
         elif notice.kind == "not_recoverable" and job and not self._was_taken(job):
             self._false(notice, f"Compute Engine has taken nothing of {job.name}")
 
+    def _ended(self, vm: Vm, otherwise: datetime) -> datetime:
+        """When it went; one that was started since then is going for another reason."""
+        ended = self._oracle.ended.get(vm.seen.id, otherwise)
+        return otherwise if _started(vm, ended) > ended else ended
+
     def _without(self, notice: Notice, job: PlaneJob | None) -> None:
         """A gang goes on without nodes of its own, which have not run for a while."""
         for vm_id in notice.evidence.values():
@@ -226,7 +231,7 @@ class MailJudge:
                 self._false(notice, f"{vm_id} is no VM of {notice.job}")
             elif _said_gone(notice, vm.seen.name):
                 continue
-            elif notice.at - self._oracle.ended.get(vm_id, notice.at) > MOMENT and vm.seen.status not in UP:
+            elif notice.at - self._ended(vm, notice.at) > MOMENT and vm.seen.status not in UP:
                 self._false(notice, f"{vm.seen.name} {vm_id[-4:]} has run no more for long")
             elif not vm.seen.zone.startswith(notice.evidence.get("zone", "")):
                 self._false(notice, f"{vm.seen.name} is in {vm.seen.zone}")

@@ -115,11 +115,10 @@ class PlaneWorld(People):
             ids = [other.seen.id for other in some]
             job.partly |= any(other.seen.id not in ids for other in self.up(job))
             self.person_ends(job, ids)
-        is_second = not down and self._starts_beside(job, some)
+        is_second, again = not down and self._starts_beside(job, some), bool(job.over or job.started)
         for other in some:
             self.person_does(command.verb, other, command.word)
         if not down:
-            again = bool(job.over or job.started)
             self.reopen(job)
             job.started = {other.seen.id for other in self.up(job)} if again else set()
             job.doubtful |= is_second
