@@ -61,8 +61,8 @@ def table() -> str:
         for group in groups
     ]
     counted = (
-        f"{len(works)} of {len(every)} commands work with gcloud 528; the others are refused by design, with"
-        " the name of what is not done."
+        f"{len(works)} of {len(every)} commands work with gcloud 528 and 578; the others are refused"
+        " by design, with the name of what is not done."
     )
     head = ["| commands | work | are refused |", "|---|---|---|"]
     return "\n".join([BEGIN, "", counted, "", *head, *rows, "", END])
