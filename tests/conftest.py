@@ -9,7 +9,7 @@ import certifi
 import pytest
 from hypothesis import settings
 
-from tests.long import ASKED
+from tests.long import ALL
 from tests.typed.first_use import watched
 from tests.watchdog import watch_the_end
 
@@ -20,7 +20,7 @@ if NAMED := os.environ.get("SPOTWARDEN_GCLOUD"):
     os.environ["PATH"] = f"{Path(NAMED).absolute().parent}:{os.environ['PATH']}"
 
 # How long an example takes says nothing about the code: machines differ, and are busy.
-settings.register_profile("unhurried", deadline=None, max_examples=100 if ASKED else 25)
+settings.register_profile("unhurried", deadline=None, max_examples=100 if ALL else 25)
 settings.load_profile("unhurried")
 
 

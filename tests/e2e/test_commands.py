@@ -10,7 +10,7 @@ import pytest
 
 from tests.e2e.chaos.cloud import INSERTS
 from tests.e2e.conftest import SPOTWARDEN, marked
-from tests.long import long
+from tests.long import long, longest
 
 PURE = """\
 #!/bin/bash
@@ -190,7 +190,7 @@ def test_a_marker_that_was_put_aside_is_listed_put_back_and_dropped(shell):
     assert "is empty" in shell.ok("quarantine", "list")
 
 
-@long
+@longest
 def test_a_job_is_stopped_and_starts_again(shell, script):
     """Closed and stopped by its owner; asked for, it is brought back in place, as attempt 2."""
     shell.ok("submit", script("job-g"))

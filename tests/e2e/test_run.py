@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from spotwarden.cli.main import main
 from spotwarden.gcp.storage import CloudStorage
 from tests.e2e.conftest import SPOTWARDEN, marked
-from tests.long import long
+from tests.long import longest
 from tests.waiting import looks
 
 PROGRAM = """\
@@ -190,7 +190,7 @@ def test_a_command_runs_among_the_processes_of_a_vm(laptop):
 
 
 @pytest.mark.usefixtures("here")
-@long
+@longest
 def test_output_of_a_job_is_input_of_the_next(laptop):
     """Fetched by its VM, in a folder that is called like the job."""
     with contextlib.closing(laptop.store) as store:

@@ -11,7 +11,7 @@ from typing import Literal
 import msgspec
 from playwright.sync_api import Browser, Page, Route, sync_playwright
 
-from tests.long import ASKED
+from tests.long import ALL
 
 FLAGS = (
     "--headless",
@@ -101,7 +101,7 @@ class Eyes:
     def everywhere(self, what: str, *, name: str) -> list[Seen]:
         """Look by phone in the dark and at the desktop by day; from all four sides where all is asked for."""
         sides = [(width, dark) for width in (PHONE, DESKTOP) for dark in (False, True)]
-        return self._looks(what, sides if ASKED else sides[1:3], name)
+        return self._looks(what, sides if ALL else sides[1:3], name)
 
     def _looks(self, what: str, views: list[tuple[int, bool]], name: str) -> list[Seen]:
         """Open it once, and look at it from each of these sides."""

@@ -17,7 +17,7 @@ from spotwarden.create_script.bash.limits import MAX_NODES, MAX_STEPS, MAX_TEXT,
 from tests.create_script.hostile import GROWTH, MATCHES, RUNS, hostile
 from tests.create_script.hostile_launches import LAUNCHES
 from tests.create_script.hostile_places import FRAMES, UNITS
-from tests.long import ASKED, examples
+from tests.long import ALL, examples
 
 MOST_SECONDS = 1.0
 BUSY = 8
@@ -43,7 +43,7 @@ def _names() -> list[str]:
     """All of them where that is asked for; else every third by hand, and every 27th that is pumped."""
     names = [name for name, _ in hostile()]
     by_hand = len(BY_HAND)
-    return names if ASKED else [*names[:by_hand:3], *names[by_hand::27]]
+    return names if ALL else [*names[:by_hand:3], *names[by_hand::27]]
 
 
 def test_no_hostile_script_takes_more_than_a_second_or_128_megabytes():

@@ -10,7 +10,7 @@ import pytest
 
 from spotwarden.create_script.gcloud.defaults import SDK_VERSION
 from spotwarden.create_script.refusal import ScriptRefused
-from tests.long import long
+from tests.long import long, longest
 
 RECORDED = json.loads(Path(__file__).with_name("probes.json").read_text())
 SHARED = os.environ.get("SPOTWARDEN_CREATE_SCRIPTS")
@@ -104,7 +104,7 @@ LIVE = (
             "--create-disk=boot=yes,size=1TB",
             "--boot-disk-interface=NVME",
         ],
-        marks=long,
+        marks=longest,
     ),
 )
 

@@ -12,7 +12,7 @@ import pytest
 from localcloud.story import one_vm
 from localcloud.story.telling import tell_story
 from tests.e2e.conftest import SPOTWARDEN, descendants, marked
-from tests.long import long
+from tests.long import longest
 
 WITHIN_SECONDS = 240
 """Half a minute, and a lot more on a machine that is busy with other tests."""
@@ -96,7 +96,7 @@ def test_its_owner_gets_the_news_as_one_mail(told):
     assert len(re.findall(r"✉ ada@example\.com: Spotwarden: \d+ notices about 4 jobs", told)) == 1
 
 
-@long
+@longest
 @pytest.mark.parametrize("moment", ["test-vm is being preempted"])
 def test_a_killed_local_cloud_takes_everything_with_it(start, home, moment):
     """SIGKILL half-way: functions, VMs and their daemons end too."""

@@ -10,7 +10,7 @@ from google.cloud import compute_v1
 
 from tests.localcloud.compute.conftest import Cloud
 from tests.localcloud.compute.world import PROJECT, REGION, ZONE, request, spot
-from tests.long import long
+from tests.long import long, longest
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def test_create_list_describe_and_delete(gcloud, cloud: Cloud):
     assert list(cloud.service.knobs.instances()) == []
 
 
-@long
+@longest
 def test_several_names_in_one_command(gcloud, cloud: Cloud):
     """Sent as one batch of multipart/mixed, to create and to delete."""
     out = gcloud("instances", "create", "a", "b", f"--zone={ZONE}", "--format=value(name,status)")

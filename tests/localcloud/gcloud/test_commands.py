@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from tests.localcloud.gcloud.commands import PAGE, GcloudCommand, commands, page
-from tests.long import long
+from tests.long import longest
 
 PROJECT = "demo-project"
 TIMEOUT_SECONDS = 60
@@ -49,7 +49,7 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, 
     serving.stdout.close()
 
 
-@long
+@longest
 @pytest.mark.parametrize("group", dict.fromkeys(command.group for command in commands()))
 def test_each_command_does_what_the_table_says(group: str, environment: dict[str, str], tmp_path: Path):
     """Those that work end with status 0; the others say what is not done, and end otherwise."""

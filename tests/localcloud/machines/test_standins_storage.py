@@ -9,7 +9,7 @@ import threading
 
 import pytest
 
-from tests.long import ASKED
+from tests.long import ALL
 
 OBJECTS = {"new/a.txt": "A", "new/d/b.txt": "B", "one.txt": "1"}
 FILES = {"d/a.txt": "aa", "d/sub/b.txt": "b", "f.txt": "f", "e/kept.txt": "k"}
@@ -118,7 +118,7 @@ def test_a_command_changes_this_and_nothing_else(shell, files, bucket, tool, com
     assert files() == changed(FILES, local)
 
 
-@pytest.mark.parametrize("command", WITNESSED if ASKED else WITNESSED[:1])
+@pytest.mark.parametrize("command", WITNESSED if ALL else WITNESSED[:1])
 def test_the_real_gcloud_does_the_same(cloud, files, bucket, tmp_path, command):
     """The table above is not made up."""
     if shutil.which("gcloud") is None:

@@ -12,7 +12,7 @@ from google.cloud import storage
 
 from localcloud.endpoints import Endpoints
 from tests.localcloud.storage.conftest import PROJECT, Served
-from tests.long import long
+from tests.long import long, longest
 
 Run = Callable[..., str]
 
@@ -76,7 +76,7 @@ def test_gcloud_uploads_what_it_is_piped(run: Run, bucket: storage.Bucket):
     assert bucket.blob("piped").download_as_bytes() == content
 
 
-@long
+@longest
 def test_gcloud_moves_mirrors_and_removes(run: Run, bucket: storage.Bucket, source: Path):
     """A mirror takes away what is not in the source; a removed folder is gone."""
     bucket.blob("up/extra").upload_from_string("x")
@@ -89,7 +89,7 @@ def test_gcloud_moves_mirrors_and_removes(run: Run, bucket: storage.Bucket, sour
     assert [blob.name for blob in bucket.list_blobs()] == ["moved.txt"]
 
 
-@long
+@longest
 def test_gcloud_makes_and_removes_a_bucket_with_a_notification(run: Run, client: storage.Client):
     """Bucket, notification, versioning, and all of it removed with what is in it."""
     topic = f"--topic=projects/{PROJECT}/topics/markers"
@@ -115,7 +115,7 @@ def test_gsutil_copies_up(gsutil: Run, bucket: storage.Bucket, source: Path):
     assert bucket.blob("large.bin").download_as_bytes() == (source / "large.bin").read_bytes()
 
 
-@long
+@longest
 def test_gsutil_copies_down(gsutil: Run, bucket: storage.Bucket, tmp_path: Path):
     """The other way."""
     bucket.blob("here").upload_from_string(b"here")

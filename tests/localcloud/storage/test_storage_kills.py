@@ -21,7 +21,7 @@ from tests.localcloud.storage.killing import (
     prepare,
     send_part,
 )
-from tests.long import long
+from tests.long import longest
 
 
 def _ordeal(state: Path, writes: int, kills: int) -> None:
@@ -36,10 +36,11 @@ def test_kills_lose_and_revive_nothing(tmp_path: Path):
     _ordeal(tmp_path, writes=600, kills=3)
 
 
-@long
-def test_kills_during_20_000_writes_lose_and_revive_nothing(tmp_path: Path):
-    """The same, thirty times as long."""
-    _ordeal(tmp_path, writes=20_000, kills=15)
+@longest
+@pytest.mark.timeout(3600)
+def test_kills_during_100_000_writes_lose_and_revive_nothing(tmp_path: Path):
+    """The same, for a quarter of an hour."""
+    _ordeal(tmp_path, writes=100_000, kills=40)
 
 
 def test_a_part_that_was_acknowledged_outlasts_a_kill(tmp_path: Path):
