@@ -120,7 +120,7 @@ def test_a_command_of_a_block_is_read_by_its_program_or_says_why_not(typed: Type
             read(words, whole=True)
         case "./deploy.sh":
             deploys(words, whole=True)
-        case "tests/run":
+        case "tests/run" | ".ci/run":
             assert all((ROOT / word).exists() for word in words[1:] if word.startswith("tests/"))
         case "python":
             assert (ROOT / words[1]).is_file() or typed.page == PLAYED
