@@ -15,7 +15,7 @@ from spotwarden.layout import (
 from spotwarden.model.standing import Standing
 from spotwarden.ports import Entry
 from spotwarden.report.changes import FEW, states
-from spotwarden.report.sweep import FRESH, ROUND
+from spotwarden.report.due import FRESH, ROUND
 from tests.fakes.beats import kit_beat
 from tests.report.report_world import HOUR, ReportWorld
 

@@ -12,8 +12,7 @@ import pytest
 from spotwarden.layout import Code, Heartbeat, ReportPart
 from spotwarden.model.heartbeat import Beat
 from spotwarden.ports import UnansweredError
-from spotwarden.report import news
-from spotwarden.report import sweep as refreshing
+from spotwarden.report import due, news
 from tests.fakes.trouble import unanswered
 from tests.report.report_world import HOUR, MINUTE, ReportWorld
 from tests.report.test_sweep import full, swept
@@ -57,7 +56,7 @@ def test_a_whole_report_tells_the_week(world):
 
 def test_the_week_is_not_told_while_jobs_are_yet_to_be_read(world, monkeypatch):
     """Three that nobody knows, one in each tick: the third tells."""
-    monkeypatch.setattr(refreshing, "FIRST", 1)
+    monkeypatch.setattr(due, "FIRST", 1)
     monday(world)
     for job in ("a", "b", "c"):
         world.job(job)
@@ -182,7 +181,7 @@ def test_a_vm_without_a_ledger_is_not_up_for_ever(world):
 
 def test_pages_say_while_figures_are_not_whole(world, monkeypatch):
     """Whoever looks at the fleet on Monday morning is not misled; the copy without a server says so, too."""
-    monkeypatch.setattr(refreshing, "FIRST", 1)
+    monkeypatch.setattr(due, "FIRST", 1)
     world.pages = True
     for job in ("a", "b"):
         world.store(Code(job=job), b"tar")
@@ -214,7 +213,7 @@ def test_a_job_whose_folder_is_gone_runs_no_more(world):
             world.cloud.store.delete(entry.name, generation=entry.generation)
     for _ in range(2):
         world.wait(days=1)
-        for _ in range(refreshing.ROUND):
+        for _ in range(due.ROUND):
             world.tick()
         rows = world.json("/index.json")["jobs"]
         assert [(one["status"], one["runtime_seconds"]) for one in rows] == [

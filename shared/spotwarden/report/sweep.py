@@ -5,11 +5,9 @@ that another overtakes, has written nothing that the next would not write again:
 taken in stands in the index, and is written only when every job that has news has taken them in.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from datetime import datetime, timedelta
+from collections.abc import Collection, Iterable
+from datetime import datetime
 from functools import partial
-from typing import NamedTuple
-from zlib import crc32
 
 import msgspec
 from msgspec.structs import replace
@@ -18,18 +16,19 @@ from spotwarden.engine.context import SweepContext
 from spotwarden.engine.fan_out import Swept, each, swept
 from spotwarden.engine.turn import end_turn, take_turn
 from spotwarden.governance.cases.store import read_cases
-from spotwarden.layout import RESERVED_JOBS, NotInLayoutError, OpenJob, job_problem
+from spotwarden.layout import NotInLayoutError, OpenJob
 from spotwarden.model.action import Wait
 from spotwarden.model.case import CaseState, Filed
 from spotwarden.model.policy import RULES, Policy
 from spotwarden.model.standing import Standing
-from spotwarden.ports import ConflictError, Entry
-from spotwarden.recovery.node_beats import BeatSource, LazyBeats
-from spotwarden.report.changes import digest, read_states, summaries, token
+from spotwarden.ports import ConflictError
+from spotwarden.recovery.node_beats import LazyBeats
+from spotwarden.report.changes import read_states, summaries
+from spotwarden.report.due import ReportRun, heard_of, is_job, resting, token_of, wanted
 from spotwarden.report.figures.cases import pending
 from spotwarden.report.figures.merging import merged
 from spotwarden.report.figures.rows import summary as make_summary
-from spotwarden.report.gather import JobReader, OpenSeen, folder_in, gather, read_sources
+from spotwarden.report.gather import JobReader, OpenSeen, gather, read_sources
 from spotwarden.report.model.experiments import OVER, JobLinks
 from spotwarden.report.model.kept import (
     FigureRules,
@@ -41,16 +40,10 @@ from spotwarden.report.model.kept import (
     Summary,
 )
 from spotwarden.report.news import TakenNews, take
-from spotwarden.report.resting import goes_on, hour, is_hourly, rested
+from spotwarden.report.resting import is_hourly
 from spotwarden.report.site import publish, tell
-from spotwarden.report.store import ReportStore, no_collecting, summary_path
+from spotwarden.report.store import ReportStore, no_collecting
 
-FIRST = 1_000
-"""Jobs without any news that a tick looks at for the first time, at most."""
-ROUND = 144
-"""A job of which nothing changes is looked at again each so many ticks: once a day, at ten minutes each."""
-FRESH = timedelta(hours=1)
-"""So long after a look found something new an open job is looked at each tick: what falls silent shows."""
 GONE = "its folder is gone from the bucket"
 
 
@@ -60,33 +53,6 @@ class JobUpdate(msgspec.Struct, frozen=True, kw_only=True):
     entry: IndexEntry
     summary: Summary | None = None
     hurt: bool = False
-
-
-class ReportRun(msgspec.Struct, frozen=True, kw_only=True):
-    """What one tick works with; `anew` where all figures change, for they are made by other rules.
-
-    `folders` are all jobs of the bucket, `states` the listed metadata of those that are not settled, and
-    `summaries` the generation of each summary by its name. `resting` are entries that need no look.
-    """
-
-    shelf: ReportStore
-    rules: FigureRules
-    seen: OpenSeen
-    known: Mapping[str, IndexEntry]
-    taken: TakenNews = msgspec.field(default_factory=TakenNews)
-    folders: frozenset[str]
-    states: Mapping[str, Sequence[Entry]]
-    summaries: Mapping[str, int]
-    beats: BeatSource
-    resting: Mapping[str, IndexEntry] = {}
-    anew: bool = False
-
-
-class DueJobs(NamedTuple):
-    """The jobs to look at; with `more` there are new ones that the next tick looks at."""
-
-    jobs: list[str]
-    more: bool
 
 
 def sweep(context: SweepContext) -> Swept:
@@ -108,8 +74,8 @@ def _refresh(context: SweepContext) -> Swept:
     cases = read_cases(shelf.store, shelf.layout, tuple(RULES), workers=context.settings.workers)
     work = _work(context, index, _see(context, shelf, cases.filed))
     turn = index.turn + 1 if index else 0
-    wanted = _wanted(work, turn)
-    done = each(wanted.jobs, partial(_look, work), context.settings.workers)
+    due = wanted(work, turn)
+    done = each(due.jobs, partial(_look, work), context.settings.workers)
     behind = [failure for failure in done.failures if isinstance(failure, ConflictError)]
     if behind:
         return swept(
@@ -121,7 +87,7 @@ def _refresh(context: SweepContext) -> Swept:
         turn=turn,
         timezone=work.rules.timezone,
         threshold=work.rules.threshold,
-        part=bool(done.failures or wanted.more or work.taken.more),
+        part=bool(done.failures or due.more or work.taken.more),
         cases=pending((filed.case for filed in cases.filed), context.policy),
     )
     if not done.failures:
@@ -147,8 +113,8 @@ def _work(context: SweepContext, index: ReportIndex | None, seen: OpenSeen) -> R
     )
     by = (rules.timezone, rules.threshold)
     known = {entry.row.job: entry for entry in index.entries} if index else {}
-    folders = frozenset(name for name in shelf.store.folders(shelf.layout.prefix) if _is_job(name))
-    open_now = {job for job in seen.opened if _is_job(job)} | {
+    folders = frozenset(name for name in shelf.store.folders(shelf.layout.prefix) if is_job(name))
+    open_now = {job for job in seen.opened if is_job(job)} | {
         job for job, entry in known.items() if job and not entry.settled
     }
     work = ReportRun(
@@ -162,28 +128,9 @@ def _work(context: SweepContext, index: ReportIndex | None, seen: OpenSeen) -> R
         beats=LazyBeats(shelf.store, shelf.layout),
         anew=index is not None and (index.timezone, index.threshold) != by,
     )
-    resting = {} if work.anew or is_hourly(index, rules.now) else _resting(work)
-    taken = take(shelf, index, rules.now, context.settings.workers, resting)
-    return replace(work, resting=resting, taken=taken)
-
-
-def _resting(work: ReportRun) -> dict[str, IndexEntry]:
-    """The entries of jobs that go on as they did, as their heartbeats say."""
-    layout, now = work.shelf.layout, work.rules.now
-    found = (
-        rested(
-            entry,
-            folder_in(layout, work.states.get(job, ())).with_beats(work.beats.of(job)),
-            _heard(work, job),
-        )
-        for job, entry in work.known.items()
-        if job in work.seen.opened
-        and hour(now) <= entry.looked <= now
-        and goes_on(entry, work.beats.of(job), now)
-        and _is_kept(work, entry)
-        and entry.state == _token(work, job, entry.nodes)
-    )
-    return {entry.row.job: entry for entry in found if entry is not None}
+    still = {} if work.anew or is_hourly(index, rules.now) else resting(work)
+    taken = take(shelf, index, rules.now, context.settings.workers, still)
+    return replace(work, resting=still, taken=taken)
 
 
 def rules_of(policy: Policy, now: datetime) -> FigureRules:
@@ -222,60 +169,6 @@ def _opened(shelf: ReportStore) -> Iterable[str]:
             yield object_name.job
 
 
-def _wanted(work: ReportRun, turn: int) -> DueJobs:
-    """The jobs to look at: those with news, the changed ones, some new ones, and the others in turn."""
-    due = {job for job, entry in work.known.items() if work.anew or _is_due(work, entry, turn)}
-    unseen = work.seen.opened - work.known.keys()
-    must = {job for job in (*work.taken.news, *unseen, *due) if not job or _is_job(job)}
-    new = sorted(work.folders - work.known.keys() - must)
-    return DueJobs([*sorted(must), *new[:FIRST]], len(new) > FIRST)
-
-
-def _is_due(work: ReportRun, entry: IndexEntry, turn: int) -> bool:
-    """Whether a job that is known is looked at: something of it, or of its summary, is not as it was."""
-    job = entry.row.job
-    if job in work.resting:
-        return False
-    if not _is_kept(work, entry) or crc32(job.encode()) % ROUND == turn % ROUND:
-        return True
-    open_now = job in work.seen.opened or not entry.settled
-    fresh = entry.changed is None or entry.looked - entry.changed < FRESH
-    state = (_token(work, job, entry.nodes), _heard(work, job))
-    return open_now and (fresh or state != (entry.state, entry.heard))
-
-
-def _is_kept(work: ReportRun, entry: IndexEntry) -> bool:
-    """Whether its summary is the one that was written with it."""
-    return work.summaries.get(work.shelf.name(summary_path(entry.row.job)), 0) == entry.kept
-
-
-def _token(work: ReportRun, job: str, nodes: Collection[str]) -> str:
-    """How the listings of this tick show a job, but for what its program says."""
-    seen = work.seen
-    lists = [name for name, jobs in (("open", seen.opened), ("stalled", seen.stalled)) if job in jobs]
-    rows, said = work.states.get(job), _said(work, job)
-    shown = digest(row for row in rows if not row.name.startswith(said)) if rows else ""
-    return token(shown, lists, seen.marked & {job, *nodes})
-
-
-def _heard(work: ReportRun, job: str) -> str:
-    """How its heartbeats of the job kit came, its log and its metrics; "" where it has none."""
-    said = _said(work, job)
-    rows = [row for row in work.states.get(job, ()) if row.name.startswith(said)]
-    rows += [beat.entry for beat in work.beats.of(job).values()]
-    return digest(rows) if rows else ""
-
-
-def _said(work: ReportRun, job: str) -> tuple[str, ...]:
-    """Where a program's own words are: new ones at every tick, as long as it runs."""
-    layout = work.shelf.layout
-    return (layout.logs(job), layout.metrics(job)) if job else ()
-
-
-def _is_job(name: str) -> bool:
-    return name not in RESERVED_JOBS and job_problem(name) is None
-
-
 def _look(work: ReportRun, job: str) -> JobUpdate:
     """One job, as it is now. What is known of it stays where its folder is gone."""
     read = work.shelf.summary(job)
@@ -312,7 +205,7 @@ def _kept(
     before, generation = read
     summary = make_summary(sources, gathered, work.rules)
     known = work.known.get(sources.job)
-    state, heard = _token(work, sources.job, summary.entry.nodes), _heard(work, sources.job)
+    state, heard = token_of(work, sources.job, summary.entry.nodes), heard_of(work, sources.job)
     same = before is not None and (before.entry.digest, before.entry.shape) == (
         summary.entry.digest,
         summary.entry.shape,
