@@ -14,7 +14,7 @@ from spotwarden.model.facts import JobFacts
 from spotwarden.model.instance import Instances
 from spotwarden.model.limits import RecoveryLimits
 from spotwarden.model.outcome import Done, Outcome
-from spotwarden.model.policy import Policy
+from spotwarden.model.policy import Mode, Policy
 from spotwarden.model.tick import Tick
 from spotwarden.recovery.attempts import next_step
 from spotwarden.recovery.progress import after
@@ -51,8 +51,8 @@ def limits() -> RecoveryLimits:
 
 @pytest.fixture
 def policy(limits: RecoveryLimits) -> Policy:
-    """The default policy."""
-    return Policy(version="test", recovery=limits)
+    """The default policy, enforced."""
+    return Policy(version="test", mode=Mode.ENFORCE, recovery=limits)
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from spotwarden.model.action import EndWatch, LaunchInstances, Tell, WriteAttempt
-from spotwarden.model.attempt import AttemptState
+from spotwarden.model.attempt import AttemptState, Removal
 from spotwarden.model.jobfile import JobFile, SavedProgress
 from spotwarden.recovery.attempts import next_step
 from spotwarden.recovery.bounds import time_left, time_up, work_left
@@ -178,6 +178,28 @@ def test_an_attempt_that_was_closed_ends_when_it_was(some, tick):
     )
     again = some.attempt(2, seen=True, created=tick.now - HOUR, started=tick.now - HOUR)
     assert time_up(some.job(ledger=(stopped, again)), tick.now) == 2 * HOUR
+
+
+def test_an_attempt_whose_end_was_seen_late_ends_when_its_vm_went(some, tick):
+    """Its record was closed an hour after somebody deleted the VM, since a list was incomplete."""
+    deleted = Removal(instance_id="1001", operation="op-8", kind="delete", at=tick.now - HOUR)
+    ended = some.attempt(
+        1,
+        AttemptState.ENDED,
+        started=tick.now - 3 * HOUR,
+        updated=tick.now,
+        instances={"test-vm": "1001"},
+        removed={"test-vm": deleted},
+    )
+    assert time_up(some.job(ledger=(ended,)), tick.now) == 2 * HOUR
+
+
+def test_an_attempt_that_was_launched_again_before_its_end_was_seen_ends_with_its_status(some, tick):
+    """No sweep has seen how its VM went; the job's own word stands."""
+    ended = some.attempt(
+        1, AttemptState.ENDED, started=tick.now - 3 * HOUR, updated=tick.now, ended=tick.now - 2 * HOUR
+    )
+    assert time_up(some.job(ledger=(ended,)), tick.now) == HOUR
 
 
 def test_a_clock_that_is_off_takes_no_time_away(some, tick):

@@ -137,3 +137,12 @@ def test_who_asks_for_a_job_again_takes_his_own_stop_back(some, tick, asked, sta
         lost=tick.now - MINUTE,
     )
     assert removed(some.job(ledger=(by_us,), nodes=(node,)), by_us.attempt)
+
+
+@pytest.mark.parametrize(("user", "gone"), [(PERSON, True), (ROBOT, False)])
+def test_who_removes_what_a_request_has_just_begun_to_make_stops_the_job(some, tick, user, gone):
+    """Its insert may fail for lack of room at the same moment: that asks no other place."""
+    deleted = some.operation("delete", name="op-8", target_id="3003", user=user, at=tick.now - SECOND)
+    attempt = some.attempt(2, lost=tick.now - MINUTE, state=AttemptState.PLACING)
+    begun = some.node(instance_id="3003", marker=None, history=(deleted,))
+    assert removed(some.job(ledger=(attempt,), tried=(begun,)), attempt.attempt) is gone

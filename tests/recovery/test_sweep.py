@@ -10,6 +10,7 @@ from spotwarden.model.instance import Operations
 from spotwarden.model.limits import AdmissionLimits
 from spotwarden.model.notice import Notice
 from spotwarden.model.policy import Mode
+from spotwarden.recovery.fates import Fate
 from tests.fakes.trouble import conflict, rejected, unanswered
 from tests.simulation.mutations import Bent
 
@@ -281,6 +282,20 @@ def test_what_its_owner_ended_while_we_observed_does_not_come_back(world):
     assert world.vms() == []
     assert [attempt.state for attempt in world.attempts()] == [AttemptState.STOPPED]
     assert world.notices() == ["stopped"]
+
+
+def test_what_was_taken_while_we_observed_comes_back_as_taken_then(world):
+    """The log is read from before the loss, although no claim has recorded it."""
+    world.settle()
+    world.policy = replace(world.policy, mode=Mode.OBSERVE)
+    taken = world.cloud.clock.now()
+    world.cloud.compute.preempt("test-vm")
+    world.wait(minutes=2)  # No sweep sees it go.
+    world.settle(30)
+    world.policy = replace(world.policy, mode=Mode.ENFORCE)
+    world.settle(5)
+    again = world.attempts()[-1]
+    assert (again.number, again.fate, again.lost) == (2, Fate.PREEMPTED.value, taken)
 
 
 def test_a_log_that_lacks_a_zone_may_lack_its_owners_delete(world):

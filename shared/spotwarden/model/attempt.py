@@ -89,7 +89,8 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     that somebody has removed on purpose, by node: a gang goes on without them, any other job is closed.
     `staged` is the digest of the list of the files that its command has sent: "" once all of them are in
     place, and nothing is asked of Compute Engine before. `asked` is when a person last asked for an attempt
-    that recovery has begun: what anybody removed before that no longer ends the job.
+    that recovery has begun: what anybody removed before that no longer ends the job. `ended` is when its job
+    wrote its status, where it was launched again before a sweep had seen its VMs gone.
     """
 
     job: str
@@ -118,6 +119,7 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     removed: Mapping[str, Removal] = {}
     staged: str = ""
     asked: Moment | None = None
+    ended: Moment | None = None
 
     @property
     def wanted(self) -> dict[str, str]:

@@ -15,7 +15,7 @@ from spotwarden.model.attempt import CLOSED, Attempt, AttemptState
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.instance import Status
 from spotwarden.model.launch import Launch
-from spotwarden.model.policy import Policy
+from spotwarden.model.policy import Mode, Policy
 from spotwarden.model.tick import Tick
 from spotwarden.model.watch import Watch, Watched
 from spotwarden.recovery import ownership, placing, strays
@@ -156,7 +156,8 @@ def _found(facts: JobFacts, finding: LossFinding, policy: Policy, tick: Tick) ->
         case LossVerdict.CLOSE:
             return close(facts, record(facts, finding, tick), judgement.why, AttemptState.STOPPED, tick)
         case LossVerdict.RECOVER | LossVerdict.REPLACE:
-            return strays.never_seen(facts, finding.node, tick) or claim(facts, finding, policy, tick)
+            unseen = strays.never_seen(facts, finding.node, tick)
+            return unseen or _observed(facts, finding, policy) or claim(facts, finding, policy, tick)
 
 
 def _wait(facts: JobFacts, finding: LossFinding) -> Step | None:
@@ -168,16 +169,30 @@ def _wait(facts: JobFacts, finding: LossFinding) -> Step | None:
     missing = unsaid and finding.node.marker is None
     if missing and facts.watched is None:
         return None
-    if missing and facts.watched and facts.newest and finding.node.missing_since is None:
-        noted = _missing(facts, facts.newest, facts.watched)
-        if finding.judgement.now is not Now.HIDDEN:
-            noted = replace(noted, gone=True)
-        if noted != facts.watched.watch:
-            generation = facts.watched.generation
-            return KeepWatch(
-                reason="an instance is missing", job=facts.job, watch=noted, generation=generation
-            )
-    return Wait(reason=finding.judgement.why, soon=finding.judgement.soon)
+    noted = _note(facts, finding) if missing else None
+    return noted or Wait(reason=finding.judgement.why, soon=finding.judgement.soon)
+
+
+def _observed(facts: JobFacts, finding: LossFinding, policy: Policy) -> KeepWatch | None:
+    """Note a loss that no claim records while recovery only observes.
+
+    Once it enforces, the log is read from before the loss, and the job's time counts up to it.
+    """
+    unrecorded = policy.mode is Mode.OBSERVE and finding.node.marker is None
+    return _note(facts, finding) if unrecorded else None
+
+
+def _note(facts: JobFacts, finding: LossFinding) -> KeepWatch | None:
+    """The watch that says since when the instance is missing; None where it says so already."""
+    if facts.watched is None or facts.newest is None or finding.node.missing_since is not None:
+        return None
+    noted = _missing(facts, facts.newest, facts.watched)
+    if finding.judgement.now is not Now.HIDDEN:
+        noted = replace(noted, gone=True)
+    if noted == facts.watched.watch:
+        return None
+    generation = facts.watched.generation
+    return KeepWatch(reason="an instance is missing", job=facts.job, watch=noted, generation=generation)
 
 
 def _missing(facts: JobFacts, newest: Attempt, watched: Watched) -> Watch:

@@ -63,7 +63,11 @@ def reopen(facts: JobFacts, status: tuple[str, int] | None, reason: str, now: da
     newest = facts.ledger[-1] if facts.ledger else None
     if newest and newest.attempt.state not in CLOSED:
         over = replace(
-            newest.attempt, state=follow(newest.attempt.state, AttemptEvent.END), lease=None, updated=now
+            newest.attempt,
+            state=follow(newest.attempt.state, AttemptEvent.END),
+            lease=None,
+            updated=now,
+            ended=facts.ended,
         )
         yield WriteAttempt(
             reason=f"the job has ended with status {facts.status_code}",

@@ -43,8 +43,15 @@ def _end_of(attempt: Attempt, successor: Attempt | None) -> datetime | None:
     if successor is not None and successor.lost is not None:
         return successor.lost
     if attempt.state in CLOSED:
-        return attempt.updated
+        return attempt.ended or _last_removed(attempt) or attempt.updated
     return successor.created if successor else None
+
+
+def _last_removed(attempt: Attempt) -> datetime | None:
+    """When the last of its VMs was removed: it may be closed long after; None where not all are known."""
+    gone = {removal.instance_id: removal.at for removal in attempt.removed.values() if removal.at}
+    ids = set(attempt.instances.values())
+    return max(gone[vm_id] for vm_id in ids) if ids and ids <= gone.keys() else None
 
 
 def time_up(facts: JobFacts, now: datetime) -> timedelta:

@@ -31,7 +31,11 @@ def ended(facts: JobFacts, tick: Tick) -> Step | None:
         return None
     if facts.newest and facts.newest.state not in CLOSED:
         over = replace(
-            facts.newest, state=follow(facts.newest.state, AttemptEvent.END), lease=None, updated=tick.now
+            facts.newest,
+            state=follow(facts.newest.state, AttemptEvent.END),
+            lease=None,
+            updated=tick.now,
+            removed=removals(facts, facts.newest),
         )
         return WriteAttempt(reason=why, record=over, generation=facts.ledger[-1].generation)
     if step := unrecorded(facts, tick):

@@ -12,6 +12,7 @@ from spotwarden.model.launch import Launch
 from spotwarden.model.tick import Tick
 from spotwarden.recovery import notices
 from spotwarden.recovery.fates import alive
+from spotwarden.recovery.inserts import of_requests
 from spotwarden.recovery.lifecycle import AttemptEvent, follow
 
 
@@ -81,17 +82,8 @@ def made_and_gone(facts: JobFacts, attempt: Attempt) -> dict[str, str]:
 
 def inserted(facts: JobFacts, attempt: Attempt) -> dict[str, str]:
     """What the log says that the request of the newest try has made, by node."""
-    asked = attempt.tries[-1].request_id
-    groups = {
-        operation.group for operation in facts.inserts if operation.request_id == asked and operation.group
-    }
-    return {
-        insert.target_name: insert.target_id
-        for insert in facts.inserts
-        if insert.kind == "insert"
-        and not insert.error
-        and (insert.request_id == asked or insert.group in groups)
-    }
+    made = of_requests(facts.inserts, {attempt.tries[-1].request_id})
+    return {insert.target_name: insert.target_id for insert in made if not insert.error}
 
 
 def came_of(facts: JobFacts, attempt: Attempt) -> dict[str, str]:

@@ -14,6 +14,7 @@ from spotwarden.model.instance import Instance, Instances, Operation, Operations
 from spotwarden.model.marker import Marker
 from spotwarden.recovery.actors import Actor, actor
 from spotwarden.recovery.fates import REMOVALS, alive
+from spotwarden.recovery.inserts import of_requests
 from spotwarden.recovery.reopening import instances_of, last_closed, started_again
 
 NODE_OF_A_GANG = re.compile(r"(?P<job>.+)-\d+")
@@ -171,6 +172,7 @@ def with_nodes(facts: JobFacts, markers: Sequence[Marker], shown: ShownInstances
         ),
         outlived=tuple(_node(facts, shown, node, another, None) for node, another in _outlived(facts)),
         predecessors=tuple(_node(facts, shown, node, one, None) for node, one in _predecessors(facts)),
+        tried=tuple(_node(facts, shown, node, tried, None) for node, tried in _tried(facts)),
     )
 
 
@@ -219,6 +221,15 @@ def _predecessors(facts: JobFacts) -> list[tuple[str, str]]:
     last = [recorded.attempt for recorded in facts.ledger[-3:]]
     past = [item for item in last if item is not newest or newest.state is AttemptState.RUNNING]
     return [(node, name) for attempt in past for node, name in attempt.replaces.items() if name]
+
+
+def _tried(facts: JobFacts) -> list[tuple[str, str]]:
+    """What the requests of an attempt under way began to make, also where they failed since."""
+    newest = facts.newest
+    if newest is None or newest.state in {AttemptState.RUNNING, *CLOSED}:
+        return []
+    made = of_requests(facts.inserts, {asked.request_id for asked in newest.tries})
+    return [(insert.target_name, insert.target_id) for insert in made]
 
 
 def _unseen(facts: JobFacts, shown: ShownInstances) -> list[tuple[str, str]]:

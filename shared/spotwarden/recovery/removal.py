@@ -59,10 +59,23 @@ def by_person(node: NodeFacts) -> bool:
 def removed(facts: JobFacts, attempt: Attempt) -> bool:
     """Whether a person or a rule has removed what the attempt stands in for, before it had VMs of its own.
 
-    A rule stops a gang as one: where some of its nodes were lost just before, it stops the others.
+    Or what its request had just begun to make. A rule stops a gang as one: where some of its nodes were lost
+    just before, it stops the others.
     """
     ours = [node_facts for node_facts in _replaced(facts, attempt) if not _asked_since(node_facts, attempt)]
-    return any(on_purpose(facts, node) for node in ours) or removed_beside(facts, _lost(facts, attempt))
+    return (
+        any(on_purpose(facts, node) for node in ours)
+        or _removed_at_birth(facts, attempt)
+        or removed_beside(facts, _lost(facts, attempt))
+    )
+
+
+def _removed_at_birth(facts: JobFacts, attempt: Attempt) -> bool:
+    """Whether a person removed what a request had begun to make; that of a gang may go by itself."""
+    return any(
+        by_person(node) and on_purpose(facts, node) and not _asked_since(node, attempt)
+        for node in facts.tried
+    )
 
 
 def _asked_since(node: NodeFacts, *attempts: Attempt) -> bool:

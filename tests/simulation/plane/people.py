@@ -52,7 +52,7 @@ class People(PlaneGround):
 
     def reopen(self, job: PlaneJob, *, ended: bool = False) -> None:
         """From now on the job is open again, by a person's word; one that has `ended` only by a command."""
-        if ended or not job.ended:
+        if ended or not (job.ended or job.finished):
             job.over, job.over_since, job.said, job.doubtful = "", None, self.now(), False
             job.finished, job.started = False, set()
             job.opened, job.told_by_person = self.now(), False
