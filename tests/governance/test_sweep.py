@@ -151,6 +151,18 @@ def test_one_that_wakes_up_is_cleared_and_told(world: MadeUp):
     assert world.kinds() == ["idle_warning", "idle_cleared"]
 
 
+def test_one_that_turns_out_to_be_a_node_of_a_gang_is_not_told_to_be_well(world: MadeUp):
+    """Its gang's case goes on about it, with a warning of its own."""
+    node, other = world.vm("gang-1"), world.vm("gang-2", said=None)
+    world.sweep()
+    del world.said[node]
+    world.said[other] = Said(beside=(node,))
+    world.wait(minutes=5)
+    world.sweep()
+    assert world.case(RULE, node) is None
+    assert world.kinds() == ["idle_warning", "idle_warning"]
+
+
 def test_one_that_wakes_up_and_sleeps_again_begins_anew(world: MadeUp):
     """The old warning does not count for the new case."""
     vm = world.vm(said=RIPE)

@@ -116,6 +116,11 @@ def _delivered(old: Any, store: Any, layout: Any, policy: Any, warned: Any) -> A
     return replace(warned, delivered=warned.at)
 
 
+def _taken_back(old: Any, facts: Any, **rest: Any) -> Any:
+    warned = facts.filed is not None and facts.filed.case.warnings
+    return old(replace(facts, finding=None) if warned else facts, **rest)
+
+
 def _counting(old: Any, case: Case, finding: Any) -> Any:
     del old, finding
     return tuple(warning for warning in case.warnings if warning.counts)
@@ -241,6 +246,7 @@ GOVERNANCE: Mapping[str, Mutant] = {
     "there is no second look": _of("governance.sweep:_look", instead(_no_second_look), "plane"),
     "a sweep may act on everything": _of("governance.cases.blast:allowed", gives(1_000_000), "plane"),
     "a sweep may act on nothing": _of("governance.cases.blast:allowed", gives(0), "plane"),
+    "each warning is taken back": _of("governance.cases.escalation:next_step", instead(_taken_back), "plane"),
     "a case is never closed": _of("governance.cases.closing:without_finding", gives(None), "plane"),
     "whatever is gone was our doing": _of("governance.cases.closing:_was_acted_upon", gives(True), "plane"),
     "a hidden zone hides nothing": _of("governance.cases.pairing:_hidden", gives(False), "plane"),

@@ -70,6 +70,7 @@ def _calm(world: PlaneWorld) -> None:
     world.troubles.clear()
     world.late, world.twice, world.broken_policy = timedelta(0), False, False
     world.policy = changed(changed(world.policy, PolicyChange.ENFORCE), PolicyChange.REMEDIES)
+    world.oracle.new_policy = world.now()
 
 
 def _tally(world: PlaneWorld) -> None:

@@ -11,6 +11,7 @@ from tests.fakes.vms import Vm
 from tests.simulation.plane.jobs import CAP, OPS, PlaneJob
 from tests.simulation.plane.judged import JudgedWorld
 from tests.simulation.plane.mailroom import Arrived
+from tests.simulation.plane.taken_back import still_holds
 
 if TYPE_CHECKING:
     from tests.simulation.plane.oracle import Oracle
@@ -132,10 +133,8 @@ class MailJudge:
     def published(self, notice: Notice) -> None:
         """Hold a notice against the world as it is written."""
         job = self._job(notice)
-        if notice.kind.endswith(WARNING):
-            self._warning(notice, job)
-        elif notice.kind.endswith(ACTED):
-            self._acted(notice)
+        if notice.kind.endswith((WARNING, ACTED, CLEARED)):
+            self._of_case(notice, job)
         elif notice.kind in {"recovered", "launched"}:
             self._runs(notice, job)
         elif notice.kind == "name_taken":
@@ -149,6 +148,14 @@ class MailJudge:
             self._world.close(job, GIVEN_UP)
         elif notice.kind == "not_recoverable" and job and not self._was_taken(job):
             self._false(notice, f"Compute Engine has taken nothing of {job.name}")
+
+    def _of_case(self, notice: Notice, job: PlaneJob | None) -> None:
+        if notice.kind.endswith(WARNING):
+            self._warning(notice, job)
+        elif notice.kind.endswith(ACTED):
+            self._acted(notice)
+        elif job and (why := still_holds(notice, job, self._world, self._oracle)):
+            self._false(notice, why)
 
     def _ended(self, vm: Vm, otherwise: datetime) -> datetime:
         """When it went; one that was started since then is going for another reason."""

@@ -73,6 +73,7 @@ class Oracle:
         self._world = world
         self.broken: list[str] = []
         self.policies: dict[str, Policy] = {}
+        self.new_policy: datetime | None = None
         self.removals: list[Removal] = []
         self.lost: dict[str, datetime] = {}
         self.seen: dict[str, Vm] = {}
@@ -133,7 +134,12 @@ class Oracle:
 
     def _all_down(self, job: PlaneJob, process: Process) -> None:
         """Whoever is told that his job is stopped has no VM of it that runs."""
-        running = [vm for vm in self.there(job) if vm.seen.status is Status.RUNNING]
+        stopped = {removal.vm: removal.at for removal in self.removals}
+        running = [
+            vm
+            for vm in self.there(job)
+            if vm.seen.status is Status.RUNNING and not _started_since(vm, stopped.get(vm.seen.id))
+        ]
         if running:
             self.fault(f"{process.tick.sweep} has stopped {job.name}, and it runs: {_told(running)}")
 
@@ -420,9 +426,13 @@ class Oracle:
             return True
         stored = [store.read(entry.name) for entry in store.entries(f"{job.name}{LEDGER}")]
         records = [msgspec.json.decode(record.data) for record in stored if record]
-        return any(
+        records.sort(key=lambda record: int(record["number"]))
+        named = any(
             generation in record["markers"].values() or wrote in _answers(record) for record in records
         )
+        # What a person launched anew after its end takes the place of all that had ended.
+        past = [record for record in records[:-1] if record["state"] in {"ended", "stopped"}]
+        return named or any(wrote in record["instances"].values() for record in past)
 
 
 def _answers(record: dict[str, Any]) -> set[str]:
@@ -431,6 +441,11 @@ def _answers(record: dict[str, Any]) -> set[str]:
 
 
 _ENFORCING = Policy(version="-", mode=Mode.ENFORCE)
+
+
+def _started_since(vm: Vm, stopped: datetime | None) -> bool:
+    """Whether somebody has started it since it was stopped."""
+    return stopped is not None and vm.seen.started is not None and vm.seen.started > stopped
 
 
 def _told(vms: Sequence[Vm]) -> str:

@@ -290,6 +290,7 @@ class PlaneWorld(People):
         if command.change in {p.PolicyChange.BREAK, p.PolicyChange.MEND}:
             self.broken_policy = command.change is p.PolicyChange.BREAK
         self.policy = changed(self.policy, command.change)
+        self.oracle.new_policy = self.now()
 
     def _pass(self, command: c.Pass) -> None:
         self.pass_time(timedelta(seconds=command.seconds))

@@ -44,7 +44,8 @@ def without_finding(facts: CaseFacts, policy: Policy, tick: Tick) -> CaseStep | 
         return None
     case, generation = facts.filed.case, facts.filed.generation
     if not _was_acted_upon(facts, case):
-        return clear(facts, "the problem is gone", policy, tick)
+        why = "another case has its VMs now" if facts.merged else "the problem is gone"
+        return clear(facts, why, policy, tick)
     # A sweep that was cut off has perhaps not sent it, and the VM went by itself.
     sure = any(remediation.operation for remediation in case.remediations)
     notice = notices.acted(case, policy, tick, sure=sure)
@@ -62,7 +63,7 @@ def _was_acted_upon(facts: CaseFacts, case: Case) -> bool:
 
 
 def clear(facts: CaseFacts, why: str, policy: Policy, tick: Tick) -> CaseStep | None:
-    """Close the case; whoever was warned is told, and our label comes off."""
+    """Close the case; whoever was warned is told, unless another case goes on, and our label comes off."""
     if facts.filed is None:
         return None
     case, generation = facts.filed.case, facts.filed.generation
@@ -74,7 +75,7 @@ def clear(facts: CaseFacts, why: str, policy: Policy, tick: Tick) -> CaseStep | 
         taken_back = replace(case, warnings=past(case))
         return FileCase(reason="its warnings no longer count", case=taken_back, generation=generation)
     notice = notices.cleared(case, why, policy, tick)
-    if case.warnings and notice.id not in facts.told:
+    if case.warnings and notice.id not in facts.told and not facts.merged:
         return Tell(reason=why, notice=notice)
     for target in case.subject.targets if case.labels and facts.there else ():
         if target.id not in facts.labelled:

@@ -36,6 +36,7 @@ from spotwarden.model.finding import Finding, Reading
 from spotwarden.model.governance import Remedy
 from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
+from spotwarden.recovery.identity import CLOCKS_APART
 
 SETTLING = timedelta(minutes=5)
 """How long a VM may take to be gone after Compute Engine has taken the remedy."""
@@ -48,6 +49,8 @@ Rule = Callable[[CaseFacts, Policy, Tick], CaseStep | None]
 def next_step(facts: CaseFacts, policy: Policy, tick: Tick) -> CaseStep | None:
     """The next thing to do about this case, if there is anything to do now."""
     finding = facts.finding
+    if _is_newer(facts, tick):
+        return None
     if finding is None:
         return None if facts.hidden else without_finding(facts, policy, tick)
     if finding.reading is Reading.UNKNOWN:
@@ -55,6 +58,11 @@ def next_step(facts: CaseFacts, policy: Policy, tick: Tick) -> CaseStep | None:
     if finding.exempt:
         return clear(facts, f"exempt: {finding.exempt}", policy, tick)
     return next((step for rule in _ORDER if (step := rule(facts, policy, tick)) is not None), None)
+
+
+def _is_newer(facts: CaseFacts, tick: Tick) -> bool:
+    """Whether a sweep that began later has looked at the case meanwhile: what this one saw is older."""
+    return facts.filed is not None and facts.filed.case.looked > tick.now + CLOCKS_APART
 
 
 def _open(facts: CaseFacts, _policy: Policy, tick: Tick) -> CaseStep | None:

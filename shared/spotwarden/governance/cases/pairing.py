@@ -18,10 +18,20 @@ def paired(judged: Judged, filed: Iterable[Filed]) -> Iterator[CaseFacts]:
             filed=filed_case,
             finding=finding,
             hidden=finding is None and _hidden(filed_case.case, judged),
+            merged=finding is None and _merged(filed_case.case, judged),
             there=any(target.id in judged.present for target in filed_case.case.subject.targets),
         )
     for (rule, key), finding in found.items():
         yield CaseFacts(rule=rule, key=key, finding=finding)
+
+
+def _merged(case: Case, judged: Judged) -> bool:
+    """Whether another finding of the rule has all its VMs: single VMs that turn out to be a gang."""
+    mine = {target.id for target in case.subject.targets}
+    return bool(mine) and any(
+        item.rule == case.rule and mine <= {target.id for target in item.subject.targets}
+        for item in judged.findings
+    )
 
 
 def _hidden(case: Case, judged: Judged) -> bool:
