@@ -107,6 +107,12 @@ def verdict(record, *machines, brief_=None, **facts):
         ),
         (on_record(attempt=2, instances=OTHER, began=NOW - AFTER + SECOND), vm(1), None, ""),
         (
+            on_record(attempt=2, instances={"test-vm-2": "2002"}, began=ago(hours=1)),
+            vm(1),
+            UNKNOWN,
+            "runs without this node",
+        ),
+        (
             on_record(attempt=2, instances=OTHER, began=ago(hours=2)),
             vm(1, started=ago(hours=1)),
             UNKNOWN,

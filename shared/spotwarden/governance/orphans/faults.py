@@ -171,6 +171,16 @@ def _replaced(machine: Machine, record: JobRecord) -> OrphanFault | None:
                 reading=Reading.UNKNOWN,
                 evidence=evidence,
             )
+        if machine.name not in record.instances:
+            return OrphanFault(
+                reason=f"attempt {record.attempt} of the job runs without this node, and no other VM has its"
+                " place",
+                since=record.began,
+                reading=Reading.UNKNOWN,
+                todo="if you no longer need it, delete the VM. To launch all nodes again, run"
+                f" `spotwarden stop {record.job}`, then `spotwarden restart {record.job}`",
+                evidence=evidence,
+            )
         return OrphanFault(
             reason=f"attempt {record.attempt} of the job has replaced it, but it still exists",
             since=record.began,
