@@ -6,7 +6,8 @@ import pytest
 from spotwarden.model.attempt import AttemptState, Removal
 from spotwarden.model.instance import Instances, Operations, Status
 from spotwarden.model.marker import MarkerBody
-from spotwarden.recovery.nodes import ShownInstances, with_nodes
+from spotwarden.recovery.nodes import with_nodes
+from spotwarden.recovery.shown import ShownInstances
 from tests.fakes.world import GANG
 
 FOUR = GANG.replace(b"gang-1,gang-2", b"gang-1,gang-2,gang-3,gang-4")

@@ -166,7 +166,7 @@ RECOVERY: Mapping[str, Mutant] = {
     "a removal beside the lost VM is not seen": _of("recovery.removal:removed_beside", gives(False)),
     "hidden zones hide no removal": _of("recovery.removal:may_be_removed", gives(False)),
     "the first look does not miss what the list of operations lacks": _of(
-        "recovery.nodes:ShownInstances", instead(_with_whole_operations)
+        "recovery.shown:ShownInstances", instead(_with_whole_operations)
     ),
     "leases are not kept": _of("recovery.placing:_held_by_another", gives(False)),
     "requests have no last moment": _of("recovery.placing:_until", gives(None)),

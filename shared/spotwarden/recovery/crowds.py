@@ -11,7 +11,7 @@ from spotwarden.layout import Layout, NotInLayoutError
 from spotwarden.model.watch import Watched
 from spotwarden.ports import Entry
 from spotwarden.recovery.markers import job_names, node_of
-from spotwarden.recovery.nodes import ShownInstances
+from spotwarden.recovery.shown import ShownInstances
 
 LISTED = 20_000
 """Markers that one sweep lists, twenty pages of them. Of an open job whose marker is not among them the list

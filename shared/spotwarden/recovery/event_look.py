@@ -21,7 +21,7 @@ from spotwarden.recovery.job_folder import JobFolder, look_into, read_watch
 from spotwarden.recovery.job_look import Looking
 from spotwarden.recovery.markers import job_names, read_markers
 from spotwarden.recovery.node_beats import HeardBeats, read_beats
-from spotwarden.recovery.nodes import LOG_MARGIN, ShownInstances
+from spotwarden.recovery.shown import LOG_MARGIN, ShownInstances
 
 CROWD = 20
 """With more markers than this there is a storm: one sweep over all of them beats one for each."""

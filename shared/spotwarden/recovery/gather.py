@@ -29,9 +29,9 @@ from spotwarden.recovery.event_look import Ahead, Storm, is_known_storm, keep_st
 from spotwarden.recovery.job_look import Looking, RestOfMarkers
 from spotwarden.recovery.markers import job_names
 from spotwarden.recovery.node_beats import LazyBeats
-from spotwarden.recovery.nodes import LOG_MARGIN, ShownInstances
 from spotwarden.recovery.open_jobs import is_whole, list_open, log_from, read_entries, read_watches
 from spotwarden.recovery.sharing import SharedJobs, Sharing, none_shared
+from spotwarden.recovery.shown import LOG_MARGIN, ShownInstances
 
 SHARE_FROM = 50
 """Past so many jobs a sweep asks further instances of its function to look at them."""

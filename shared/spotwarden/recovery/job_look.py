@@ -16,7 +16,8 @@ from spotwarden.recovery.crowds import LOOKED_UP, UNKNOWN, likeliest
 from spotwarden.recovery.job_folder import look_at_job
 from spotwarden.recovery.markers import look_up, read_marker, read_markers
 from spotwarden.recovery.node_beats import BeatSource, JobBeats
-from spotwarden.recovery.nodes import ShownInstances, with_nodes
+from spotwarden.recovery.nodes import with_nodes
+from spotwarden.recovery.shown import ShownInstances
 
 
 class RestOfMarkers(msgspec.Struct, frozen=True, kw_only=True):

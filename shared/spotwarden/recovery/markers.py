@@ -10,7 +10,7 @@ from spotwarden.engine.fan_out import Each, each
 from spotwarden.layout import InstanceId, Layout, MarkerName, NotInLayoutError, job_of, job_problem
 from spotwarden.model.marker import Marker, MarkerBody, UnusableMarker
 from spotwarden.ports import Entry, Store
-from spotwarden.recovery.nodes import NODE_OF_A_GANG
+from spotwarden.recovery.shown import NODE_OF_A_GANG
 
 typed.prepare(MarkerBody)
 

@@ -15,7 +15,7 @@ from spotwarden.model.facts import JobFacts
 from spotwarden.model.tick import BATCHED, Tick
 from spotwarden.model.watch import Watched
 from spotwarden.recovery.fates import GOING
-from spotwarden.recovery.nodes import ShownInstances
+from spotwarden.recovery.shown import ShownInstances
 
 AGAIN = timedelta(seconds=30)
 """After which a job that is due still is asked for anew: more than a look takes, and what a create takes."""

@@ -32,8 +32,8 @@ from spotwarden.model.watch import Watch
 from spotwarden.ports import BrokenError, UnansweredError
 from spotwarden.recovery.job_folder import JobFolder
 from spotwarden.recovery.node_beats import LazyBeats
-from spotwarden.recovery.nodes import NODE_OF_A_GANG
 from spotwarden.recovery.open_jobs import read_watches
+from spotwarden.recovery.shown import NODE_OF_A_GANG
 
 
 class Claimed(msgspec.Struct, frozen=True, kw_only=True):
