@@ -33,6 +33,10 @@ from spotwarden.recovery.open_jobs import is_whole, list_open, log_from, read_en
 from spotwarden.recovery.sharing import SharedJobs, Sharing, none_shared
 from spotwarden.recovery.shown import LOG_MARGIN, ShownInstances
 
+UNANSWERED = timedelta(minutes=5)
+"""A marker that has stood so long may name a VM that was launched by hand before any sweep saw it."""
+LAUNCHED_WITHIN = timedelta(days=1)
+"""How far before such a marker the log is read for the insert of its VM, which alone tells whose it was."""
 SHARE_FROM = 50
 """Past so many jobs a sweep asks further instances of its function to look at them."""
 
@@ -126,7 +130,9 @@ def _everything(
     due = [entry.watch.job for entry in watches if not is_whole(entry, alive)]
     # A first sweep that has only shared its jobs out has seen all of them, and looked at none.
     swept = taken.turn.swept or taken.turn.shared_since
-    shown = ShownInstances(instances, cloud.compute.operations(_since(written, watches, swept, tick)))
+    since = _since(written, watches, swept, tick)
+    old = [entry.updated - LAUNCHED_WITHIN for entry in written if tick.now - entry.updated > UNANSWERED]
+    shown = ShownInstances(instances, cloud.compute.operations(min([since, *old])), taken_since=since)
     sighted = [*_removed_late(shown, watches), *_sighted(cloud, layout, shown, watches)]
     crowd = told_apart(layout, written, watches, {*opened, *sighted})
     # Looking at a job whose entry is broken fails, and so tells of it, without stopping the others.

@@ -17,12 +17,22 @@ LOG_MARGIN = timedelta(minutes=15)
 
 
 class ShownInstances:
-    """What Compute Engine shows at one moment, found by id, by name and by job."""
+    """What Compute Engine shows at one moment, found by id, by name and by job.
 
-    def __init__(self, instances: Instances, operations: Operations) -> None:
+    `taken_since` is from when on a preemption or a host error leads to a job that nobody has written down.
+    """
+
+    def __init__(
+        self, instances: Instances, operations: Operations, *, taken_since: datetime | None = None
+    ) -> None:
         self._instances = instances.items
         self._operations = operations.items
-        self._taken = [operation for operation in operations.items if operation.kind in TAKEN]
+        self._taken = [
+            operation
+            for operation in operations.items
+            if operation.kind in TAKEN
+            and (taken_since is None or operation.at is None or operation.at >= taken_since)
+        ]
         missing = sorted({*instances.unreachable, *operations.unreachable})
         self.unsure = f"unreachable: {', '.join(missing)}" if missing else ""
 

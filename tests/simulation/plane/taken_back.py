@@ -26,6 +26,9 @@ def still_holds(notice: Notice, job: PlaneJob, world: JudgedWorld, oracle: "Orac
     since = first - SEEN_LATE
     if oracle.new_policy and oracle.new_policy > since:
         return ""
+    if job.over and (job.over_since is None or job.over_since > since):
+        # What is to become of the VM of a job that is over is another rule's to say.
+        return ""
     vms = [vm for target in notice.instances if (vm := oracle.seen.get(target.id))]
     if not vms or not all(_runs_since(vm, first) for vm in vms) or (job.opened and job.opened > first):
         return ""
