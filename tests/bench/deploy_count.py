@@ -13,9 +13,7 @@ import io
 import json
 import os
 import re
-import subprocess
 import sys
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -51,6 +49,7 @@ from spotwarden.layout import (
 )
 from spotwarden.model.attempt import Attempt, AttemptState
 from spotwarden.model.watch import Watch
+from tests.bench.beside import server
 
 FUNCTIONS = (
     "recover_spot",
@@ -198,18 +197,10 @@ class Project:
 @contextmanager
 def project(vms: int, of_a_job: int) -> Iterator[Project]:
     """A project in a local cloud of its own."""
-    with tempfile.TemporaryDirectory() as folder:
-        script = str(HERE / "deploy_count_server.py")
-        command = [sys.executable, script, str(vms), str(of_a_job), folder]
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-        assert process.stdout is not None
-        try:
-            made = Project(json.loads(process.stdout.readline()))
-            made.fill()
-            yield made
-        finally:
-            process.terminate()
-            process.wait()
+    with server("deploy_count_server.py", vms, of_a_job) as said:
+        made = Project(said)
+        made.fill()
+        yield made
 
 
 def counted(vms: int, of_a_job: int, functions: Sequence[str] = FUNCTIONS) -> dict[str, dict[str, Ticked]]:

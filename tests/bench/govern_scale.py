@@ -30,6 +30,7 @@ sys.path.insert(0, str(ROOT))
 from spotwarden.gcp.storage import CloudStorage
 from spotwarden.layout import Layout, OpenJob
 from spotwarden.model.watch import Watch
+from tests.bench import beside
 from tests.bench.govern_scale_c7n import Custodian
 
 MB = 1024
@@ -91,17 +92,10 @@ class Server:
 @contextmanager
 def serving(count: int, idle: int = IDLE) -> Iterator[Server]:
     """A cloud with so many VMs, of which one in `idle` idles."""
-    with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, str(HERE / "govern_scale_server.py"), str(count), str(idle), folder]
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-        assert process.stdout is not None
-        try:
-            server = Server(json.loads(process.stdout.readline()))
-            server.prepare()
-            yield server
-        finally:
-            process.terminate()
-            process.wait()
+    with beside.server("govern_scale_server.py", count, idle) as said:
+        server = Server(said)
+        server.prepare()
+        yield server
 
 
 def measured(server: Server, command: list[str], environment: Mapping[str, str]) -> Cost:
