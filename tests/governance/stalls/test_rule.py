@@ -206,6 +206,13 @@ def test_silence_that_we_caused_does_not_count():
     assert reading(silent, brief_=brief(steady=JUST_NOW)) is None
 
 
+def test_after_an_outage_of_ours_an_open_case_is_not_called_resolved():
+    """Its silence goes on, as far as anybody knows; of one that moved again the case is closed."""
+    opened = brief(steady=JUST_NOW, cases=case("stall", "test-vm"))
+    assert reading(heard(beats={"test-vm": ago(hours=9)}), brief_=opened) == UNKNOWN
+    assert reading(heard(beats={"test-vm": JUST_NOW}), brief_=opened) is None
+
+
 @pytest.mark.parametrize(
     ("facts", "reads"),
     [

@@ -22,6 +22,7 @@ from spotwarden.model.finding import Finding, Reading
 from spotwarden.model.fleet import Machine
 from spotwarden.model.governance import Proof, StallLimits
 from spotwarden.model.policy import Policy
+from spotwarden.model.spans import moment
 from spotwarden.model.tick import Tick
 
 RULE = "stall"
@@ -96,9 +97,11 @@ def _finding(
     ids = set(record.instances.values())
     nodes = [machine for machine in machines if machine.id in ids and runs(machine)]
     missing = len(ids) - len(nodes)
-    if silence is None or (missing and not facts.unreachable):
+    if missing and not facts.unreachable:
         # A gang that has lost a node is recovery's to bring back.
         return None
+    if silence is None:
+        return _unwatched(record, machines, allowed, brief)
     proven = _proven(record, allowed.proof)
     doubt = _doubt(silence, record, missing, proven=proven) or _busy(
         record, nodes, allowed, brief, silence.limit
@@ -114,6 +117,23 @@ def _finding(
         since=None if doubt else silence.since,
         due=None if doubt else silence.counted + silence.limit,
         exempt=_exempt(record, nodes, brief),
+        limits=allowed,
+    )
+
+
+def _unwatched(
+    record: JobRecord, machines: Sequence[Machine], allowed: StallLimits, brief: Brief
+) -> Finding | None:
+    """An open case stays as it is where the silence goes on, and only our own watching was interrupted."""
+    case, most, now = brief.cases.get((RULE, record.job)), _most(allowed, brief.policy), brief.tick.now
+    if case is None or silence_of(record, machines, after=allowed.after, most=most, now=now) is None:
+        return None
+    return Finding(
+        rule=RULE,
+        subject=case.subject,
+        reading=Reading.UNKNOWN,
+        reason=f"{record.job} shows no progress, but our checks were interrupted until"
+        f" {moment(brief.steady)}",
         limits=allowed,
     )
 
