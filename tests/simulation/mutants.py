@@ -246,6 +246,7 @@ GOVERNANCE: Mapping[str, Mutant] = {
     "there is no second look": _of("governance.sweep:_look", instead(_no_second_look), "plane"),
     "a sweep may act on everything": _of("governance.cases.blast:allowed", gives(1_000_000), "plane"),
     "a sweep may act on nothing": _of("governance.cases.blast:allowed", gives(0), "plane"),
+    "each end is doubted": _of("recovery.doubted_end:doubt", gives("made up"), "plane"),
     "each warning is taken back": _of("governance.cases.escalation:next_step", instead(_taken_back), "plane"),
     "a case is never closed": _of("governance.cases.closing:without_finding", gives(None), "plane"),
     "whatever is gone was our doing": _of("governance.cases.closing:_was_acted_upon", gives(True), "plane"),

@@ -146,7 +146,7 @@ class MailJudge:
             self._false(notice, f"nobody has stopped {job.name}, and it has not ended")
         elif notice.kind == "gave_up" and job and not job.over:
             self._world.close(job, GIVEN_UP)
-        elif notice.kind == "not_recoverable" and job and not self._was_taken(job):
+        elif notice.kind in {"not_recoverable", "end_doubted"} and job and not self._was_taken(job):
             self._false(notice, f"Compute Engine has taken nothing of {job.name}")
 
     def _of_case(self, notice: Notice, job: PlaneJob | None) -> None:

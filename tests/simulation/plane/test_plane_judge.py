@@ -72,6 +72,10 @@ SEEN: dict[str, tuple[tuple[Command, ...], str]] = {
         ),
         "of 3:00:00",
     ),
+    "each end is doubted": (
+        (*_launched(), p.End(leave=True), p.Tick(minutes=10)),
+        "Compute Engine has taken nothing",
+    ),
     "each warning is taken back": ((*_launched(odd=True), p.Tick(minutes=40)), "still violates the policy"),
 }
 """By the mutant's name: a history in which it shows, and what the judge says of it."""
