@@ -8,8 +8,9 @@ from msgspec.structs import replace
 
 from spotwarden.layout import AttemptRecord
 from spotwarden.model.attempt import AttemptState
-from spotwarden.recovery.job_folder import look_at_job
-from spotwarden.recovery.status_code import attempt_in, is_late
+from spotwarden.recovery.job_folder import look_at_job, read_status
+from spotwarden.recovery.status_code import attempt_in, code_in, is_late
+from tests.fakes.store import MemoryStore
 from tests.recovery.facts import NOW, attempt
 
 SECOND = timedelta(seconds=1)
@@ -125,3 +126,19 @@ def test_after_a_stop_the_status_of_the_attempt_that_was_stopped_is_not_late(aga
     assert look_at_job(again.cloud.store, again.layout, "test-vm").status_code == "0"
     again.ended("0", attempt=str(newest.number - 1))
     assert look_at_job(again.cloud.store, again.layout, "test-vm").status_code is None
+
+
+def test_one_that_cannot_be_read_is_a_status_with_its_metadata():
+    """Nobody needs to read it to know that the job has ended, and which attempt."""
+    store = MemoryStore()
+    store.put("status-code", b"0" * 5_000_000, {"attempt": "1"})
+    found = read_status(store, "status-code")
+    assert (found.data, found.metadata, found.updated) == (b"unreadable", {"attempt": "1"}, store.clock.now())
+    assert found.generation == store.entry("status-code").generation
+    assert read_status(store, "another") is None
+
+
+def test_a_status_is_told_on_one_line_and_cut():
+    """A program may write its whole traceback."""
+    assert code_in(b" 137\n") == "137"
+    assert code_in(b"failed:\n  no space\xff" + b"x" * 5_000) == "failed: no space\ufffd" + "x" * 83

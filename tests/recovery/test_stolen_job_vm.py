@@ -144,6 +144,21 @@ def test_the_status_of_another_job_keeps_it_from_coming_back(world, minutes, tol
     assert ("end_doubted" in world.notices()) is told
 
 
+@pytest.mark.parametrize("status", [b"x" * 5_000_000, b"<b>failed\n" * 300_000], ids=["too large", "3 MB"])
+def test_a_status_of_any_size_is_one_and_is_told_in_a_few_words(world, status):
+    """Of a job that it keeps from coming back its owner hears, and no message or record is larger for it."""
+    world.settle()
+    JobVm(world).write(StatusCode(job="test-vm"), status)
+    world.wait(minutes=6)
+    world.preempt()
+    world.wait(minutes=1)
+    world.sweep_until_quiet()
+    assert world.attempts()[-1].state is AttemptState.ENDED
+    assert "end_doubted" in world.notices()
+    assert max(len(message.data) for message in world.cloud.notices.messages) < 4_000
+    assert len(json.dumps(world.audit())) < 20_000
+
+
 def test_metadata_of_a_forged_status_proves_nothing(world):
     """Attempt and id can be read by every job VM."""
     world.settle()

@@ -39,7 +39,7 @@ from spotwarden.ports import BrokenError, Entry, Store, Stored
 from spotwarden.recovery.chain import newest
 from spotwarden.recovery.heartbeats import beat_in, progress_in
 from spotwarden.recovery.node_beats import BeatSource, NodeBeat
-from spotwarden.recovery.status_code import is_late
+from spotwarden.recovery.status_code import code_in, is_late
 
 typed.prepare(Watch, Attempt, JobFile, Case)
 
@@ -51,6 +51,11 @@ FILES_AT_MOST = 8 * 1024 * 1024
 """Bytes of all files beside a job's script: twice what its creates may read of them."""
 MANY_FILES = 100
 """Files beside a job's script: each is a call, and all other jobs of the batch wait for them."""
+
+STATUS_AT_MOST = 64 * 1024
+"""Bytes of a status that are read; a number has a few."""
+UNREADABLE = b"unreadable"
+"""What is told of a status that is larger, or that only its writer can read."""
 
 Read = TypeVar("Read")
 
@@ -173,14 +178,30 @@ def look_at_job(
     present = newest([recorded.attempt for recorded in ledger])
     if status is None or is_late(status.metadata, status.updated, present):
         return facts
-    code = status.data.decode(errors="replace").strip()
-    return msgspec.structs.replace(facts, status_code=code, ended=status.updated)
+    return msgspec.structs.replace(facts, status_code=code_in(status.data), ended=status.updated)
 
 
 def _status(store: Store, layout: Layout, job: str, folder: JobFolder) -> Stored | None:
     """Its end, with the metadata that says whose it is: a very long listing shows none."""
     object_name = StatusCode(job=job)
-    return store.read(layout.build(object_name)) if object_name in folder.things else None
+    return read_status(store, layout.build(object_name)) if object_name in folder.things else None
+
+
+def read_status(store: Store, name: str) -> Stored | None:
+    """A job's status, with what its writer has put beside it; None where there is none.
+
+    One that cannot be read is a status all the same, told as `UNREADABLE`: else whoever may write one could
+    keep a job from being looked at.
+    """
+    try:
+        return store.read(name, at_most=STATUS_AT_MOST)
+    except BrokenError:
+        entry = store.entry(name)
+    if entry is None:
+        return None
+    return Stored(
+        data=UNREADABLE, generation=entry.generation, updated=entry.updated, metadata=entry.metadata
+    )
 
 
 def _granted(store: Store, layout: Layout, job: str) -> timedelta:

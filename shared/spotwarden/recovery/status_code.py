@@ -13,6 +13,8 @@ from typing import Protocol
 
 ATTEMPT = "attempt"
 INSTANCE_ID = "instance_id"
+TOLD_AT_MOST = 100
+"""Characters of a status that are told."""
 _NUMBER = re.compile("[1-9][0-9]{0,8}")
 
 
@@ -30,6 +32,11 @@ class AttemptClaim(Protocol):
     @property
     def instances(self) -> Mapping[str, str]:
         """The ids of its instances, by node."""
+
+
+def code_in(data: bytes) -> str:
+    """The status as people are told it: on one line, and no more than its beginning."""
+    return " ".join(data.decode(errors="replace").split())[:TOLD_AT_MOST]
 
 
 def attempt_in(metadata: Mapping[str, str]) -> int | None:

@@ -41,9 +41,9 @@ from spotwarden.model.run import RunRequest
 from spotwarden.ports import BrokenError, Entry
 from spotwarden.recovery.chain import told
 from spotwarden.recovery.heartbeats import beat_in, beats_in, progress_in
-from spotwarden.recovery.job_folder import JobFolder, look_with, once, read_job_file, telling
+from spotwarden.recovery.job_folder import JobFolder, look_with, once, read_job_file, read_status, telling
 from spotwarden.recovery.node_beats import BeatSource
-from spotwarden.recovery.status_code import attempt_in, is_late
+from spotwarden.recovery.status_code import attempt_in, code_in, is_late
 from spotwarden.report.figures.beats import line
 from spotwarden.report.model.kept import Gathered, NodeMetrics, Ran, Sources
 from spotwarden.report.store import ReportStore
@@ -215,15 +215,11 @@ def _with_end(reader: JobReader, sources: Sources) -> Sources:
     object_name = StatusCode(job=sources.job)
     if object_name not in reader.folder.things:
         return sources
-    try:
-        stored = reader.shelf.store.read(reader.shelf.layout.build(object_name), at_most=TEXT_AT_MOST)
-    except BrokenError as problem:
-        reader.problems.append(str(problem))
-        return sources
+    stored = read_status(reader.shelf.store, reader.shelf.layout.build(object_name))
     if stored is None:
         return sources
     newest = sources.ledger[-1] if sources.ledger else None
-    code, number = _text("", stored.data), newest.number if newest else 0
+    code, number = code_in(stored.data), newest.number if newest else 0
     late = is_late(stored.metadata, stored.updated, newest)
     of = attempt_in(stored.metadata) if late else number
     signals = sources.signals.with_row(ended(of or 0, code, stored.updated))

@@ -153,7 +153,7 @@ def _recording(starting: Starting, facts: JobFacts) -> Iterator[Outcome]:
     context, executor, launch, owner, tick, staged = starting
     stored = None
     if facts.status_code is not None:
-        stored = context.cloud.store.read(name := context.settings.layout.build(StatusCode(job=facts.job)))
+        stored = context.cloud.store.entry(name := context.settings.layout.build(StatusCode(job=facts.job)))
     status = (name, stored.generation) if stored else None
     claim = submission.claim(facts, launch, owner, context.policy.recovery, tick, staged=staged)
     for step in (begin(facts, owner), *reopen(facts, status, "launched again", tick.now), claim):

@@ -35,6 +35,7 @@ from spotwarden.model.finding import Judged
 from spotwarden.model.policy import Policy
 from spotwarden.model.prices import PriceTable
 from spotwarden.model.seen import RecordedSweep, Unreadable
+from spotwarden.recovery.job_folder import read_status
 
 SUCCESS = b"0"
 
@@ -142,7 +143,7 @@ def _played(context: Context, replayed: Replayed, prices: PriceTable) -> Played:
 def _good_ends(context: Context, jobs: Iterable[str]) -> dict[str, datetime]:
     """When each of these jobs wrote the status of success, if it did."""
     store, layout = context.cloud.store, context.settings.layout
-    statuses = {job: store.read(layout.build(StatusCode(job=job))) for job in sorted(jobs)}
+    statuses = {job: read_status(store, layout.build(StatusCode(job=job))) for job in sorted(jobs)}
     return {
         job: status.updated for job, status in statuses.items() if status and status.data.strip() == SUCCESS
     }

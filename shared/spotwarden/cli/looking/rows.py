@@ -30,9 +30,9 @@ from spotwarden.model.instance import Instance
 from spotwarden.model.jobfile import JobFile
 from spotwarden.ports import BrokenError
 from spotwarden.recovery.chain import as_told, newest
-from spotwarden.recovery.job_folder import JobFolder, look_into, once, read_job_file
+from spotwarden.recovery.job_folder import JobFolder, look_into, once, read_job_file, read_status
 from spotwarden.recovery.standing import JobSummary, experiment
-from spotwarden.recovery.status_code import is_late
+from spotwarden.recovery.status_code import code_in, is_late
 
 STALL = "stall"
 AT_ONCE = 32
@@ -154,10 +154,10 @@ class JobRows:
             return {}
 
         def read() -> Mapping[str, Any]:
-            stored = self._store.read(self._layout.build(object_name))
+            stored = read_status(self._store, self._layout.build(object_name))
             if stored is None:
                 return {}
-            return {"status_code": stored.data.decode(errors="replace").strip(), "ended": stored.updated}
+            return {"status_code": code_in(stored.data), "ended": stored.updated}
 
         return once(self._cache, self._layout, folder, object_name, read)
 

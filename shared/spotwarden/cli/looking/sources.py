@@ -16,8 +16,8 @@ from spotwarden.model.attempt import CLOSED, Attempt, AttemptState
 from spotwarden.model.logline import LogLine
 from spotwarden.ports import Entry, Logs, RejectedError, Store, UnansweredError
 from spotwarden.recovery.chain import newest, told
-from spotwarden.recovery.job_folder import look_into
-from spotwarden.recovery.status_code import is_late
+from spotwarden.recovery.job_folder import look_into, read_status
+from spotwarden.recovery.status_code import code_in, is_late
 from spotwarden.recovery.whereabouts import VmStay, is_unnamed, stays
 
 typed.prepare(Attempt)
@@ -117,10 +117,10 @@ class LogSources:
         object_name = StatusCode(job=self._job)
         # Written and closed after the listing: a job must not be taken for one that ended well.
         due = object_name in things or (ledger and ledger[-1].state is AttemptState.ENDED)
-        stored = self._store.read(self._layout.build(object_name)) if due else None
+        stored = read_status(self._store, self._layout.build(object_name)) if due else None
         if stored is None or is_late(stored.metadata, stored.updated, newest(ledger)):
             return None
-        return stored.data.decode(errors="replace").strip()
+        return code_in(stored.data)
 
 
 class LogCloud:

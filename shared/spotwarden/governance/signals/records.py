@@ -34,8 +34,8 @@ from spotwarden.model.moment import Moment
 from spotwarden.model.watch import Watch
 from spotwarden.ports import Store, UnansweredError
 from spotwarden.recovery.identity import JobIdentity
-from spotwarden.recovery.job_folder import JobFolder, look_into, once, read_job_file
-from spotwarden.recovery.status_code import attempt_in, is_late
+from spotwarden.recovery.job_folder import JobFolder, look_into, once, read_job_file, read_status
+from spotwarden.recovery.status_code import attempt_in, code_in, is_late
 
 _CACHE: GenerationCache[object] = GenerationCache()
 
@@ -174,10 +174,10 @@ def _with_end(
 ) -> JobRecord:
     """The end last: one that was taken back while we read is no end, nor is a late one of another attempt."""
     object_name = StatusCode(job=record.job)
-    stored = store.read(layout.build(object_name)) if object_name in folder.things else None
+    stored = read_status(store, layout.build(object_name)) if object_name in folder.things else None
     if stored is None:
         return record
-    code = stored.data.decode(errors="replace").strip()
+    code = code_in(stored.data)
     late = is_late(stored.metadata, stored.updated, newest)
     of = attempt_in(stored.metadata) if late else record.attempt
     table = record.signals.with_row(ended(of or 0, code, stored.updated))

@@ -104,7 +104,7 @@ def _lost(disk: Mapping[str, Any]) -> bool:
 def _with_instances(context: SweepContext, offer: Offer, facts: JobFacts) -> OfferFacts:
     store, layout = context.cloud.store, context.settings.layout
     own = with_own_instances(context, facts)
-    status = store.read(layout.build(StatusCode(job=offer.job)))
+    status = store.entry(layout.build(StatusCode(job=offer.job)))
     return OfferFacts(
         offer=offer,
         job=own,
