@@ -51,9 +51,11 @@ class Counted(MemoryStore):
         Counted.read_bytes += len(found.data) if found else 0
         return found
 
-    def entries(self, prefix: str, *, glob: str = "", limit: int | None = None) -> list[Entry]:
+    def entries(
+        self, prefix: str, *, glob: str = "", limit: int | None = None, start: str = "", end: str = ""
+    ) -> list[Entry]:
         """Counted, a page of a thousand names each."""
-        found = super().entries(prefix, glob=glob, limit=limit)
+        found = super().entries(prefix, glob=glob, limit=limit, start=start, end=end)
         self.calls["list"] += max(1, -(-len(found) // 1000))
         return found
 

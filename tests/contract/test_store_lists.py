@@ -53,6 +53,15 @@ def test_a_limit_gives_the_first_entries(store: Store):
     assert [entry.name for entry in store.entries("", limit=9)] == ["a", "b", "c"]
 
 
+def test_a_list_may_be_of_a_part_of_the_names(store: Store):
+    """From one on, up to another that is none of it: who knows a crowd goes round it."""
+    for name in ("a/b", "a/c/1", "a/c/2", "a/d", "b"):
+        store.write(name, b"", generation=0)
+    assert [entry.name for entry in store.entries("a/", end="a/c/")] == ["a/b"]
+    assert [entry.name for entry in store.entries("a/", start="a/c0")] == ["a/d"]
+    assert [entry.name for entry in store.entries("a/", start="a/c/2", end="a/d")] == ["a/c/2"]
+
+
 @pytest.mark.parametrize(
     ("glob", "expected"),
     [

@@ -39,12 +39,14 @@ class MemoryStore:
         self._newest = 0
         self._shown: set[tuple[str, int]] = set()
 
-    def entries(self, prefix: str, *, glob: str = "", limit: int | None = None) -> list[Entry]:
+    def entries(
+        self, prefix: str, *, glob: str = "", limit: int | None = None, start: str = "", end: str = ""
+    ) -> list[Entry]:
         """As `Store.entries`."""
-        return self.trouble.around("entries", prefix, self._entries, prefix, glob, limit)
+        return self.trouble.around("entries", prefix, self._entries, prefix, glob, limit, start, end)
 
-    def _entries(self, prefix: str, glob: str, limit: int | None) -> list[Entry]:
-        names = self._below(prefix)
+    def _entries(self, prefix: str, glob: str, limit: int | None, start: str, end: str) -> list[Entry]:
+        names = [name for name in self._below(prefix) if start <= name and (not end or name < end)]
         if glob:
             pattern = re.compile(_pattern(glob), re.DOTALL)
             names = [name for name in names if pattern.fullmatch(name)]

@@ -7,10 +7,22 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from spotwarden.layout import CaseRecord, Heartbeat, InstanceId, JobFileName, Layout, MetricsFile
+from spotwarden.layout import (
+    AttemptRecord,
+    CaseRecord,
+    CreateScript,
+    Heartbeat,
+    InstanceId,
+    JobFileName,
+    Layout,
+    LogFile,
+    MetricsFile,
+    StatusCode,
+)
 from spotwarden.model.case import Case, CaseState
 from spotwarden.model.finding import Subject
-from spotwarden.recovery.job_folder import look_at_job
+from spotwarden.recovery import job_folder
+from spotwarden.recovery.job_folder import look_at_job, look_into
 from spotwarden.recovery.node_beats import JobBeats
 from tests.fakes.beats import kit_beat
 
@@ -175,3 +187,37 @@ def test_what_its_owner_was_granted_counts_with_its_own_limits(world, limits, ca
         world.store(CaseRecord(rule="job_cap", key="test-vm"), case)
     facts = look_at_job(world.cloud.store, world.layout, "test-vm")
     assert facts.granted == timedelta(hours=hours)
+
+
+OWN = [
+    AttemptRecord(job="test-vm", attempt=1),
+    CreateScript(job="test-vm"),
+    JobFileName(job="test-vm"),
+    InstanceId(job="test-vm", node="a"),
+    InstanceId(job="test-vm", node="test-vm"),
+    InstanceId(job="test-vm", node="zz"),
+    StatusCode(job="test-vm"),
+]
+"""What stands before, between and behind the folders that any job VM may fill."""
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_a_crowd_of_logs_hides_none_of_a_jobs_records(world, monkeypatch, more):
+    """Beyond the limit the first logs, metrics and heartbeats are listed, and everything else as ever."""
+    monkeypatch.setattr(job_folder, "ROWS_AT_MOST", 40)
+    monkeypatch.setattr(job_folder, "CROWD_AT_MOST", 5)
+    for thing in OWN:
+        world.store(thing, b"x")
+    crowd = [
+        Heartbeat(job="test-vm", node="a"),
+        *(LogFile(job="test-vm", node=f"n{i}", attempt=1) for i in range(20)),
+    ]
+    crowd += [
+        MetricsFile(job="test-vm", node=f"n{i}", attempt=1) for i in range(39 - len(OWN) - len(crowd) + more)
+    ]
+    for thing in crowd:
+        world.store(thing, b"")
+    folder = look_into(world.cloud.store, world.layout, "test-vm")
+    assert set(OWN) <= set(folder.things)
+    assert folder.whole is not bool(more)
+    assert len(folder.things) == len(OWN) + (11 if more else len(crowd))

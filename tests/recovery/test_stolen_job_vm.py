@@ -241,6 +241,26 @@ def test_heartbeats_of_another_job_make_a_hung_one_look_alive(governed, forged):
     assert ("stall_warning" in governed.kinds()) is not forged
 
 
+def test_logs_by_the_thousand_in_another_jobs_name_do_not_keep_it_from_coming_back(world, monkeypatch):
+    """What any job VM may fill is listed in part; the records of the job are all found."""
+    monkeypatch.setattr("spotwarden.recovery.job_folder.ROWS_AT_MOST", 100)
+    monkeypatch.setattr("spotwarden.recovery.job_folder.CROWD_AT_MOST", 10)
+    world.settle()
+    for number in range(1, 1_000):
+        JobVm(world).write(LogFile(job="test-vm", node="test-vm", attempt=number))
+    world.preempt()
+    listed = []
+    whole = world.cloud.store._entry
+    monkeypatch.setattr(
+        world.cloud.store, "_entry", lambda name, **how: (listed.append(name), whole(name, **how))[1]
+    )
+    world.sweep()
+    assert len([name for name in listed if "/logs/" in name]) <= 4 * 110
+    world.sweep_until_quiet()
+    assert [attempt.number for attempt in world.attempts()] == [1, 2]
+    assert len(world.vms()) == 1
+
+
 def test_output_and_logs_of_another_job_can_be_overwritten(world):
     """This works: the bucket's soft delete or its versions have what was there."""
     world.store(Output(job="test-vm", path="last.pt"), b"good")

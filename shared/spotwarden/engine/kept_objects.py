@@ -45,9 +45,11 @@ class KeptObjects:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    def entries(self, prefix: str, *, glob: str = "", limit: int | None = None) -> list[Entry]:
+    def entries(
+        self, prefix: str, *, glob: str = "", limit: int | None = None, start: str = "", end: str = ""
+    ) -> list[Entry]:
         """As `Store.entries`."""
-        return self._store.entries(prefix, glob=glob, limit=limit)
+        return self._store.entries(prefix, glob=glob, limit=limit, start=start, end=end)
 
     def each_entry(self, prefix: str) -> Iterator[Entry]:
         """As `Store.each_entry`."""

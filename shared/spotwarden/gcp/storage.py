@@ -41,11 +41,18 @@ class CloudStorage:
         """Give the connections back; the next call opens new ones."""
         self._objects.close()
 
-    def entries(self, prefix: str, *, glob: str = "", limit: int | None = None) -> list[Entry]:
+    def entries(
+        self, prefix: str, *, glob: str = "", limit: int | None = None, start: str = "", end: str = ""
+    ) -> list[Entry]:
         """As `Store.entries`; where both are given, a name must begin with `prefix` and match `glob`."""
         with unanswered():
             rows = self._objects.rows(
-                prefix=prefix, match_glob=glob or None, max_results=limit, fields=_ENTRY
+                prefix=prefix,
+                match_glob=glob or None,
+                max_results=limit,
+                start_offset=start or None,
+                end_offset=end or None,
+                fields=_ENTRY,
             )
             return [_entry(row, described=index < DESCRIBED_AT_MOST) for index, row in enumerate(rows)]
 

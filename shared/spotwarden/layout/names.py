@@ -147,6 +147,10 @@ class Layout(msgspec.Struct, frozen=True, kw_only=True):
         """The prefix of a job's metadata."""
         return f"{self.folder(job)}metadata/"
 
+    def crowded(self, job: str) -> tuple[str, ...]:
+        """The folders of a job's metadata that any job VM may fill, in the order of names."""
+        return tuple(f"{self.metadata(job)}{folder}/" for folder in ("heartbeat", "logs", "metrics"))
+
     def all_metadata(self) -> str:
         """A glob (`matchGlob` of objects.list) for the metadata of all jobs."""
         return f"{self.prefix}*/metadata/**"

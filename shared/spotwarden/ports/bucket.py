@@ -44,8 +44,13 @@ class Stored(msgspec.Struct, frozen=True, kw_only=True):
 class Store(Protocol):
     """The bucket. Every write names the generation it expects."""
 
-    def entries(self, prefix: str, *, glob: str = "", limit: int | None = None) -> list[Entry]:
-        """All objects whose name begins with `prefix`, or match the glob, in the order of names."""
+    def entries(
+        self, prefix: str, *, glob: str = "", limit: int | None = None, start: str = "", end: str = ""
+    ) -> list[Entry]:
+        """All objects whose name begins with `prefix`, or match the glob, in the order of names.
+
+        With `start` only names from that one on, with `end` only those before it.
+        """
 
     def each_entry(self, prefix: str) -> Iterator[Entry]:
         """The same as `entries`, row by row and every one with its metadata, however many there are.

@@ -1,6 +1,6 @@
 """A job's own objects, read in an order that matters: its entry among the open jobs first."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from typing import NamedTuple, TypeVar, cast
@@ -56,6 +56,10 @@ STATUS_AT_MOST = 64 * 1024
 """Bytes of a status that are read; a number has a few."""
 UNREADABLE = b"unreadable"
 """What is told of a status that is larger, or that only its writer can read."""
+ROWS_AT_MOST = 20_000
+"""Objects in a job's metadata that one list may show: a gang of a thousand writes two for each attempt."""
+CROWD_AT_MOST = 5_000
+"""Heartbeats, logs, or metrics that are listed of a job that has more objects than that."""
 
 Read = TypeVar("Read")
 
@@ -63,11 +67,13 @@ Read = TypeVar("Read")
 class JobFolder(NamedTuple):
     """What stands in a job's metadata, by kind; the content is read where it is needed.
 
-    `beats` are what heartbeats say that need no reading: those of the job kit.
+    `beats` are what heartbeats say that need no reading: those of the job kit. It is not `whole` where there
+    are more heartbeats, logs or metrics than are listed.
     """
 
     things: Mapping[ObjectName, Entry]
     beats: Mapping[ObjectName, Beat] = {}
+    whole: bool = True
 
     def of(self, kind: type[ObjectName]) -> list[ObjectName]:
         """All objects of a kind."""
@@ -94,6 +100,7 @@ class JobFolder(NamedTuple):
         return JobFolder(
             things={**self.things, **{object_name: found.entry for object_name, found in newer.items()}},
             beats={object_name: found.beat for object_name, found in newer.items()},
+            whole=self.whole,
         )
 
     def nodes(self) -> set[str]:
@@ -103,13 +110,29 @@ class JobFolder(NamedTuple):
 
 def look_into(store: Store, layout: Layout, job: str) -> JobFolder:
     """List a job's metadata once; what has no name of the layout is left alone."""
+    rows = store.entries(layout.metadata(job), limit=ROWS_AT_MOST)
+    whole = len(rows) < ROWS_AT_MOST
     found: dict[ObjectName, Entry] = {}
-    for entry in store.entries(layout.metadata(job)):
+    for entry in rows if whole else _round_crowds(store, layout, job):
         try:
             found[layout.parse(entry.name)] = entry
         except NotInLayoutError:
             continue
-    return JobFolder(found)
+    return JobFolder(found, whole=whole)
+
+
+def _round_crowds(store: Store, layout: Layout, job: str) -> Iterator[Entry]:
+    """All that only developers and functions write, and the first of what any job VM may write.
+
+    Somebody may write a million logs in a job's name: they must not hide its records, nor delay other jobs.
+    """
+    below, start = layout.metadata(job), ""
+    for crowded in layout.crowded(job):
+        yield from store.entries(below, start=start, end=crowded)
+        yield from store.entries(crowded, limit=CROWD_AT_MOST)
+        # The character "0" comes next after "/": this is behind everything in the folder.
+        start = f"{crowded[:-1]}0"
+    yield from store.entries(below, start=start)
 
 
 def look_with(store: Store, layout: Layout, beats: BeatSource, job: str) -> JobFolder:

@@ -9,7 +9,7 @@ import pytest
 from spotwarden.governance.signals import listings
 from spotwarden.governance.signals.folders import BEATS, LISTED_AGAIN, PAUSE_AT_MOST, SHARE, JobFolders
 from spotwarden.governance.signals.listings import FEW
-from spotwarden.layout import Heartbeat, JobFileName, Layout, OpenJob, StatusCode
+from spotwarden.layout import Heartbeat, JobFileName, Layout, LogFile, OpenJob, StatusCode
 from spotwarden.model.watch import Watch, Watched
 from spotwarden.ports import Entry
 from spotwarden.recovery.job_folder import look_into
@@ -229,10 +229,10 @@ class Crowd:
     def __getattr__(self, name):
         return getattr(self.store, name)
 
-    def entries(self, prefix, *, glob="", limit=None):
+    def entries(self, prefix, *, glob="", **part):
         """As the store, and remembered."""
         self.asked.append(("*" if glob else "") + prefix)
-        return self.store.entries(prefix, glob=glob, limit=limit)
+        return self.store.entries(prefix, glob=glob, **part)
 
     def look(self):
         """Every folder, as a sweep looks at them that knows nothing."""
@@ -276,6 +276,22 @@ def test_a_job_whose_end_came_without_metadata_is_listed_by_name():
             for number in range(10) for name in ("job.toml", "status-code")]  # fmt: skip
     jobs = [f"j{number}" for number in range(10)]
     assert set(listings.folders_in(LAYOUT, rows, jobs)) == set(jobs[:6])
+
+
+def test_jobs_behind_the_logs_of_another_are_listed_by_name(monkeypatch):
+    """Any job VM may write as many as it likes, in any job's name: one list shows so many rows at most."""
+    crowd = Crowd(FEW + 1)
+    rows = 2 * len(crowd.jobs)
+    full, after = crowd.jobs[9], crowd.jobs[10:]
+    for number in range(rows):
+        crowd.store.put(LAYOUT.build(LogFile(job=full, node=f"n{number}", attempt=1)), b"", {})
+    monkeypatch.setattr(listings, "PART_AT_MOST", rows)
+    found = crowd.look()
+    assert found == {job: look_into(crowd.store, LAYOUT, job) for job in crowd.jobs}
+    assert crowd.asked[0] == "*"
+    assert sorted(prefix for prefix in crowd.asked if prefix != "*")[: len(after) + 1] == [
+        LAYOUT.metadata(job) for job in (full, *after)
+    ]
 
 
 def test_a_list_that_is_not_answered_leaves_each_job_to_its_own():

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from spotwarden.governance.signals.training import Aim, Track
 from spotwarden.governance.signals.trainings import follow, read_training, thinned
-from spotwarden.layout import Heartbeat, MetricsFile
+from spotwarden.layout import Heartbeat, LogFile, MetricsFile
 from spotwarden.model.attempt import AttemptState
 from spotwarden.model.governance import EarlyStopLimits, Goal
 from tests.fakes.world import load
@@ -147,6 +147,17 @@ def test_a_file_that_is_far_too_large_is_a_problem_and_no_verdict(world):
     world.job()
     world.store(MetricsFile(job="test-vm", node="test-vm", attempt=1), b"\n" * (4 * 1024 * 1024 + 1))
     assert "metadata/metrics/test-vm/1.jsonl" in training(world).problem
+
+
+def test_of_a_folder_that_is_listed_in_part_no_course_is_known(world, monkeypatch):
+    """The node that still gets better may be among those that were not listed."""
+    monkeypatch.setattr("spotwarden.recovery.job_folder.ROWS_AT_MOST", 5)
+    world.job()
+    write(world, (1, 1.0))
+    assert training(world).problem == ""
+    for number in range(5):
+        world.store(LogFile(job="test-vm", node=f"n{number}", attempt=1))
+    assert training(world).problem == "test-vm/metadata/metrics/ has more files than are listed"
 
 
 VALUES = st.one_of(

@@ -144,7 +144,7 @@ class JobFolders:
                 things[object_name] = entry
             elif _generation(entry) != _generation(things.get(object_name)):
                 return None
-        looked = replace(kept, folder=JobFolder(things), looked=self._now)
+        looked = replace(kept, folder=JobFolder(things, whole=kept.folder.whole), looked=self._now)
         return _KEPT.keep(self._name(job), 0, looked)
 
     def _name(self, job: str) -> str:

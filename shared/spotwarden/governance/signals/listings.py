@@ -7,13 +7,16 @@ from typing import NamedTuple
 from spotwarden.engine.fan_out import each
 from spotwarden.layout import Layout, NotInLayoutError, ObjectName, StatusCode
 from spotwarden.ports import DESCRIBED_AT_MOST, Entry, Store
-from spotwarden.recovery.job_folder import JobFolder
+from spotwarden.recovery.job_folder import ROWS_AT_MOST, JobFolder
 
 FEW = 20
 """So few folders are listed one by one."""
 JOBS_A_PAGE = 100
 IN_A_LIST = 1_000
 """Folders that one list covers at most: all their rows are held at once."""
+
+PART_AT_MOST = 2 * ROWS_AT_MOST
+"""Rows of such a list: a job beyond them, and one whose own rows fill it, is listed by name."""
 
 
 class _Part(NamedTuple):
@@ -40,13 +43,21 @@ def list_together(store: Store, layout: Layout, jobs: Collection[str], workers: 
     parts = [part for part in _parts(sorted(store.folders(layout.prefix)), wanted) if part.pays]
 
     def listed(part: _Part) -> dict[str, JobFolder]:
-        rows = store.entries(layout.prefix + part.start, glob=layout.all_metadata())
-        return folders_in(layout, rows, part.jobs)
+        rows = store.entries(layout.prefix + part.start, glob=layout.all_metadata(), limit=PART_AT_MOST)
+        return folders_in(layout, rows, _shown(layout, part.jobs, rows))
 
     found: dict[str, JobFolder] = {}
     for folders in each(parts, listed, workers).results:
         found |= folders
     return found
+
+
+def _shown(layout: Layout, jobs: Sequence[str], rows: Sequence[Entry]) -> Sequence[str]:
+    """The jobs of which nothing comes after the last row: all, unless the list was cut there."""
+    if len(rows) < PART_AT_MOST:
+        return jobs
+    last = rows[-1].name
+    return [job for job in jobs if layout.folder(job) < last and not last.startswith(layout.folder(job))]
 
 
 def folders_in(layout: Layout, rows: Iterable[Entry], jobs: Collection[str]) -> dict[str, JobFolder]:

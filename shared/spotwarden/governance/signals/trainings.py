@@ -20,7 +20,7 @@ from spotwarden.layout import AttemptRecord, Heartbeat, Layout, MetricsFile, Not
 from spotwarden.model.attempt import CLOSED, AttemptState
 from spotwarden.model.governance import Goal
 from spotwarden.model.heartbeat import Beat, number
-from spotwarden.ports import Store, UnansweredError
+from spotwarden.ports import BrokenError, Store, UnansweredError
 from spotwarden.recovery.heartbeats import beat_in, beats_in
 from spotwarden.recovery.job_folder import OBJECT_AT_MOST, JobFolder, look_into, once
 
@@ -88,6 +88,8 @@ def _tracks(
     store: Store, layout: Layout, folder: JobFolder, record: JobRecord, aim: Aim
 ) -> Iterable[tuple[str, Track]]:
     """How the metric has gone at each node, over all attempts since the job was last begun."""
+    if not folder.whole:
+        raise BrokenError(f"{layout.metrics(record.job)} has more files than are listed")
     first = _first(store, layout, folder)
     files = sorted(
         (
