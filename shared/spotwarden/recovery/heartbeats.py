@@ -57,8 +57,11 @@ def _whole(data: bytes) -> Beat | None:
     return beat if len(beat.metrics) <= METRICS_AT_MOST else None
 
 
-def beat_beside(metadata: Mapping[str, str]) -> Beat | None:
-    """What the custom metadata of a heartbeat say; None where they name no job, and so are no heartbeat's."""
+def beat_beside(metadata: Mapping[str, str], *, brief: bool = False) -> Beat | None:
+    """What the custom metadata of a heartbeat say; None where they name no job, and so are no heartbeat's.
+
+    What is `brief` leaves out checkpoint and metrics, which may be long.
+    """
     said = dict(parse_qsl(metadata[IN_ONE])) if IN_ONE in metadata else metadata
     if not said.get("job"):
         return None
@@ -67,6 +70,8 @@ def beat_beside(metadata: Mapping[str, str]) -> Beat | None:
         for name in said
         if name in _TYPES and (part := _part(name, said, strict=False)) is not None
     }
+    if brief:
+        return Beat(**{name: part for name, part in kept.items() if name != "checkpoint"})
     return Beat(**kept, metrics=dict(_measured(_object(said.get("metrics", "")))))
 
 

@@ -5,7 +5,7 @@ else; whether its VM is that job's is for those to ask who have the job's record
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from itertools import takewhile
+from itertools import islice, takewhile
 from threading import Lock
 from typing import Protocol
 
@@ -15,6 +15,17 @@ from spotwarden.layout import Heartbeat, Layout, NodeHeartbeat, NotInLayoutError
 from spotwarden.model.heartbeat import Beat
 from spotwarden.ports import Entry, Store
 from spotwarden.recovery.heartbeats import beat_beside
+
+BEATS_AT_MOST = 100_000
+"""Heartbeats that are taken in: a project has fewer VMs, and anybody's VM may write any number of them."""
+TEXT_AT_MOST = 16 * 1024 * 1024
+"""Characters of checkpoints and metrics that are kept in all; they take thrice as many bytes."""
+ELSE = 256
+"""Characters of a heartbeat's custom metadata beside these two: the job kit writes fewer."""
+JUNK_AT_MOST = 100
+"""Names that are kept of heartbeats that cannot be understood."""
+WORD_AT_MOST = 100
+"""Characters of an id or a status: the job kit writes some twenty."""
 
 
 class NodeBeat(msgspec.Struct, frozen=True, kw_only=True):
@@ -41,13 +52,19 @@ class HeardBeats(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_beats(store: Store, layout: Layout, nodes: Collection[str] = ()) -> HeardBeats:
-    """List the heartbeats of all nodes, or of those whose names begin as all of these do."""
+    """List the heartbeats of all nodes, or of those whose names begin as all of these do.
+
+    Each may have 8 KiB of custom metadata. Those behind `TEXT_AT_MOST` are taken in without checkpoint and
+    metrics.
+    """
     by_job: dict[str, dict[Heartbeat, NodeBeat]] = {}
     junk: list[str] = []
-    for entry in store.each_entry(layout.heartbeats() + _beginning(sorted(nodes))):
-        found = _node_beat(layout, entry)
+    room = TEXT_AT_MOST
+    for entry in islice(store.each_entry(layout.heartbeats() + _beginning(sorted(nodes))), BEATS_AT_MOST):
+        room -= max(sum(map(len, entry.metadata.values())) - ELSE, 0)
+        found = _node_beat(layout, entry, brief=room < 0)
         if found is None:
-            junk.append(entry.name)
+            junk += [entry.name] if len(junk) < JUNK_AT_MOST else []
         else:
             by_job.setdefault(found[0].job, {})[found[0]] = found[1]
     jobs = {name.node: name.job for heard in by_job.values() for name in heard}
@@ -62,16 +79,21 @@ def _beginning(nodes: Sequence[str]) -> str:
     return "".join(character for character, _ in same)
 
 
-def _node_beat(layout: Layout, entry: Entry) -> tuple[Heartbeat, NodeBeat] | None:
+def _node_beat(layout: Layout, entry: Entry, *, brief: bool) -> tuple[Heartbeat, NodeBeat] | None:
     try:
         object_name = layout.parse(entry.name)
     except NotInLayoutError:
         return None
-    beat = beat_beside(entry.metadata)
+    beat = beat_beside(entry.metadata, brief=brief)
     if not isinstance(object_name, NodeHeartbeat) or beat is None or job_problem(beat.job) is not None:
         return None
     # What it says is kept, and not the texts that it was said in: there may be a hundred thousand.
     row = msgspec.structs.replace(entry, metadata={})
+    beat = msgspec.structs.replace(
+        beat,
+        instance_id=beat.instance_id[:WORD_AT_MOST],
+        status=beat.status[:WORD_AT_MOST],
+    )
     return Heartbeat(job=beat.job, node=object_name.node), NodeBeat(entry=row, beat=beat)
 
 
