@@ -237,7 +237,7 @@ def test_metrics_are_asked_only_about_silent_jobs_and_once_for_all(world, sign):
     assert shown(facts.jobs["quiet-a"], SignalSource.CPU) == {silent[0]: 1.0}
     assert shown(facts.jobs["quiet-b"], SignalSource.CPU) == {silent[1]: 1.0}
     assert facts.jobs["quiet-a"].owner == "ben@x.org"
-    assert ("loud/output/" in counted.of("entries")) is (sign == "produce")
+    assert ("loud/output/" in counted.of("each_entry")) is (sign == "produce")
 
 
 def test_the_newest_object_counts(world):

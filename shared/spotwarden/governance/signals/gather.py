@@ -162,12 +162,12 @@ def _told_after_end(context: SweepContext, record: JobRecord) -> JobRecord:
 def with_output(context: SweepContext, record: JobRecord) -> JobRecord:
     """The record with its newest output, and how far apart its outputs of this attempt came."""
     below = context.settings.layout.outputs(record.job)
-    entries = context.cloud.store.entries(below)
-    newest = max((entry.updated for entry in entries), default=None)
-    if newest is None:
+    # Of each row its time alone: a data set may be a million files.
+    came = [entry.updated for entry in context.cloud.store.each_entry(below)]
+    if not came:
         return record
-    mine = [entry.updated for entry in entries if attempt_by_time(record, entry.updated)]
-    seen = SeenOutput(newest=newest, gap=gap_in(mine))
+    mine = [at for at in came if attempt_by_time(record, at)]
+    seen = SeenOutput(newest=max(came), gap=gap_in(mine))
     return _with_newest(record, _OUTPUTS.keep(below, record.attempt, seen))
 
 
