@@ -18,7 +18,7 @@ from tests.contract.local_world import LocalWorld
 NOW = datetime.now(UTC)
 HOUR = timedelta(hours=1)
 IMAGE = "projects/debian-cloud/global/images/family/debian-12"
-ZONE = "us-central1-a"
+ZONE, ELSEWHERE = "us-central1-a", "us-central1-f"
 
 
 @pytest.fixture
@@ -37,11 +37,11 @@ class Shop:
         workstation._environment["SPOTWARDEN_COMPUTE_ENDPOINT"] = world.url
         self.ok, self.refused = workstation.ok, workstation.refused
 
-    def create(self, name, job="my-job", **more):
+    def create(self, name, job="my-job", zone=ZONE, **more):
         """A VM of the job."""
         body = {
             "name": name,
-            "machineType": f"zones/{ZONE}/machineTypes/e2-small",
+            "machineType": f"zones/{zone}/machineTypes/e2-small",
             "labels": {"spotwarden-job": job} if job else {},
             "disks": [
                 {
@@ -52,12 +52,17 @@ class Shop:
             ],
             "networkInterfaces": [{"network": "global/networks/default"}],
         }
-        self.world._post(f"zones/{ZONE}/instances", body | more)
+        self.world._post(f"zones/{zone}/instances", body | more)
         self.world.until(lambda: self.status(name) == "RUNNING")
 
     def vms(self):
         """All VMs, by name."""
         return {one.name: one for one in self.world.compute.fleet().items}
+
+    def named(self, name):
+        """All VMs of a name, by their zones."""
+        found = [one for one in self.world.compute.fleet().items if one.name == name]
+        return sorted(found, key=lambda vm: vm.zone)
 
     def status(self, name):
         """How a VM stands; "" where it is gone."""
@@ -271,6 +276,40 @@ def test_keeping_a_vm_labels_it(shop):
     assert shop.vms()["my-vm"].labels["spotwarden-keep"] == "2099-12-30"
     shop.ok("keep", "my-vm", "--off")
     assert "spotwarden-keep" not in shop.vms()["my-vm"].labels
+
+
+def test_of_two_vms_of_one_name_none_is_labelled_until_one_is_named_by_its_id(shop):
+    """A name is unique only in its zone: the other may be a colleague's."""
+    for zone in (ZONE, ELSEWHERE):
+        shop.create("my-vm", job="", zone=zone)
+    mine, another = shop.named("my-vm")
+    said = shop.refused("keep", "my-vm", "--until", "2099-12-30")
+    assert f"{mine.id}  in {ZONE}" in said
+    assert f"{another.id}  in {ELSEWHERE}" in said
+    shop.ok("keep", mine.id, "--until", "2099-12-30")
+    assert [vm.labels.get("spotwarden-keep") for vm in shop.named("my-vm")] == ["2099-12-30", None]
+
+
+def test_a_veto_on_a_colleagues_vm_of_the_same_name_stays(shop):
+    """Of two cases about VMs of one name the one that is named by its VM's ID is answered."""
+    for number, job in (("11", "mine"), ("12", "another")):
+        target = Target(id=number, name="my-vm", zone=ZONE)
+        subject = Subject(key=number, job=job, targets=(target,))
+        shop.case("idle", key=number, subject=subject, keep_until=NOW + HOUR, kept_by="ada")
+    assert "2 VMs are named my-vm, and nothing was changed" in shop.refused("keep", "my-vm", "--off")
+    shop.ok("keep", "11", "--off")
+    assert shop.workstation.case("idle", "11").keep_until <= datetime.now(UTC)
+    assert shop.workstation.case("idle", "12").keep_until == NOW + HOUR
+
+
+def test_what_keeps_a_colleagues_vm_of_the_jobs_name_is_the_colleagues(shop):
+    """Off ends what keeps the job's own VM."""
+    kept = {"spotwarden-keep": "2099-12-30"}
+    shop.create("my-job", labels={"spotwarden-job": "my-job", **kept})
+    shop.record(instances={"my-job": shop.vms()["my-job"].id})
+    shop.create("my-job", zone=ELSEWHERE, labels=kept)
+    shop.ok("keep", "my-job", "--off")
+    assert [vm.labels.get("spotwarden-keep") for vm in shop.named("my-job")] == [None, "2099-12-30"]
 
 
 def test_what_is_neither_job_nor_vm_cannot_be_kept(shop):

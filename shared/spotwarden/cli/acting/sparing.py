@@ -1,6 +1,6 @@
 """`spotwarden keep` and `spotwarden extend`: a person's word against what governance would do."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
@@ -12,9 +12,11 @@ from spotwarden.cli.context import Context, default_owner, new_tick, open_contex
 from spotwarden.cli.interrupted import so_far
 from spotwarden.cli.table import plain
 from spotwarden.cli.times import MomentParam, SpanParam
+from spotwarden.engine.context import SweepContext
 from spotwarden.governance.answering import answered
 from spotwarden.governance.cases.notices import name_of
 from spotwarden.governance.cases.store import read_cases
+from spotwarden.governance.signals.whose import owned
 from spotwarden.layout import CaseRecord, NotInLayoutError, job_problem
 from spotwarden.model.action import LabelInstance
 from spotwarden.model.answer import Answer, Answered, AnswerRefused, Extend, Keep, Release
@@ -114,7 +116,7 @@ def extend(job: str, *, span: timedelta, why: str) -> None:
 
 
 def _open(command: str, name: str) -> CaseCommand:
-    if problem := job_problem(name):
+    if (problem := job_problem(name)) and not name.isdecimal():
         raise click.ClickException(f"{plain(name)!r} can be neither a job nor a VM: {problem}")
     return CaseCommand(open_context(), new_tick(command), default_owner(), name)
 
@@ -125,15 +127,36 @@ def _about(word: CaseCommand) -> list[Case]:
     opened = read_cases(word.context.cloud.store, settings.layout, tuple(RULES), workers=settings.workers)
     for broken in opened.broken.values():
         click.echo(f"left alone, for it cannot be read: {plain(str(broken))}", err=True)
-    return [
-        filed.case
-        for filed in opened.filed
-        if filed.case.state not in {CaseState.UNKNOWN, CaseState.ACTED} and word.name in _names(filed.case)
+    cases = [
+        filed.case for filed in opened.filed if filed.case.state not in {CaseState.UNKNOWN, CaseState.ACTED}
     ]
+    sure = [case for case in cases if word.name in {case.subject.job, *_ids(case)}]
+    if sure:
+        return sure
+    named = [case for case in cases if word.name in {target.name for target in case.subject.targets}]
+    _refuse_many(
+        word,
+        {
+            target.id: target.zone
+            for case in named
+            for target in case.subject.targets
+            if target.name == word.name
+        },
+    )
+    return named
 
 
-def _names(case: Case) -> set[str]:
-    return {case.subject.job, *(target.name for target in case.subject.targets)} - {""}
+def _ids(case: Case) -> set[str]:
+    return {target.id for target in case.subject.targets}
+
+
+def _refuse_many(word: CaseCommand, zones: Mapping[str, str]) -> None:
+    """A name is unique only in its zone: of several VMs of one name all but one may be somebody else's."""
+    if len(zones) > 1:
+        listed = "\n".join(f"  {vm}  in {zone}" for vm, zone in zones.items())
+        raise click.ClickException(
+            f"{len(zones)} VMs are named {word.name}, and nothing was changed. Name one by its ID:\n{listed}"
+        )
 
 
 def _answer(word: CaseCommand, cases: Sequence[Case], say: Callable[[Case], Answer]) -> None:
@@ -170,7 +193,7 @@ def _exempt(word: CaseCommand, end: datetime) -> None:
             f"no case is open; {word.name} is exempt from every rule to the end of {day}: its job.toml"
         )
         return
-    _label(word, _vms(word), day.isoformat())
+    _label(word, _vm(word), day.isoformat())
     click.echo(f"no case is open; {word.name} is exempt from every rule to the end of {day}: its label")
 
 
@@ -184,6 +207,8 @@ def _release(word: CaseCommand, why: str) -> None:
         change_job_file(word.context, word.tick, word.name, by=word.by, keep_until=None)
         click.echo(f"{word.name}: its job.toml keeps it no longer")
     labelled = [machine for machine in _machines(word) if KEEP_LABEL in machine.labels]
+    # Another VM of the name is somebody else's, and so is what keeps it.
+    labelled = _own(word, labelled) if facts is not None else _only_one(word, labelled)
     if labelled:
         _label(word, labelled, "")
         click.echo(f"{', '.join(instance.name for instance in labelled)}: its label keeps it no longer")
@@ -193,6 +218,8 @@ def _release(word: CaseCommand, why: str) -> None:
 
 def _job(word: CaseCommand) -> JobFacts | None:
     """The job of this name; None where there is none."""
+    if word.name.isdecimal():
+        return None
     try:
         facts = look_at_job(word.context.cloud.store, word.context.settings.layout, word.name)
     except NotInLayoutError as error:
@@ -201,13 +228,29 @@ def _job(word: CaseCommand) -> JobFacts | None:
     return facts if known else None
 
 
-def _machines(word: CaseCommand) -> tuple[Machine, ...]:
-    """Every VM of this name."""
-    return tuple(machine for machine in word.context.cloud.compute.fleet().items if machine.name == word.name)
+def _machines(word: CaseCommand) -> list[Machine]:
+    """Every VM of this name, in whichever zone, or the one of this ID."""
+    fleet = word.context.cloud.compute.fleet()
+    return [machine for machine in fleet.items if word.name in {machine.name, machine.id}]
 
 
-def _vms(word: CaseCommand) -> tuple[Machine, ...]:
-    found = _machines(word)
+def _own(word: CaseCommand, machines: Sequence[Machine]) -> list[Machine]:
+    """Those that are this job's, by its records."""
+    if not machines:
+        return []
+    context = SweepContext.open(word.context.cloud, word.context.settings, word.context.agreed(), word.tick)
+    whose = owned(context, machines).jobs
+    return [machine for machine in machines if whose.get(machine.id) == word.name]
+
+
+def _only_one(word: CaseCommand, machines: Sequence[Machine]) -> list[Machine]:
+    """The VM that is meant."""
+    _refuse_many(word, {machine.id: machine.zone for machine in machines})
+    return [*machines]
+
+
+def _vm(word: CaseCommand) -> list[Machine]:
+    found = _only_one(word, _machines(word))
     if not found:
         raise click.ClickException(_unknown(word))
     return found
