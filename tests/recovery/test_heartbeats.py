@@ -4,10 +4,12 @@ import json
 import math
 from datetime import UTC, datetime, timedelta
 
+import msgspec
 import pytest
 
 from spotwarden.model.heartbeat import Beat, number
-from spotwarden.recovery.heartbeats import METRICS_AT_MOST, beat_in, beats_in, progress_in
+from spotwarden.recovery import heartbeats
+from spotwarden.recovery.heartbeats import METRICS_AT_MOST, beat_beside, beat_in, beats_in, progress_in
 
 
 def test_all_that_a_heartbeat_says_is_taken():
@@ -85,6 +87,33 @@ def test_a_flood_of_names_is_bounded():
     """The first ones are taken."""
     beat = beat_in(json.dumps({"metrics": {f"m{n}": n for n in range(METRICS_AT_MOST + 1)}}).encode())
     assert len(beat.metrics) == METRICS_AT_MOST
+
+
+def test_long_texts_are_cut_and_long_names_left_out():
+    """They go into messages: an object may have a megabyte of them."""
+    said = {
+        "checkpoint": "c" * 2_000,
+        "instance_id": "1" * 300,
+        "status": "s" * 300,
+        "metrics": {"n" * 201: 1, "l": 2},
+    }
+    for beat in (
+        beat_in(json.dumps(said).encode()),
+        beat_in(json.dumps({**said, "step": "x"}).encode()),
+        beat_beside({**said, "job": "j", "metrics": json.dumps(said["metrics"])}),
+    ):
+        assert (len(beat.checkpoint), len(beat.instance_id), len(beat.status)) == (1_024, 200, 200)
+        assert beat.metrics == {"l": 2.0}
+    whole = Beat(checkpoint="c" * 1_024, metrics={"n" * 200: 1.0})
+    assert beat_in(msgspec.json.encode(whole)) == whole
+
+
+def test_a_line_that_is_no_whole_record_is_not_looked_into(monkeypatch):
+    """Four million of them fill a file as well as records do, and took a minute and a half."""
+    looked: list[bytes] = []
+    monkeypatch.setattr(heartbeats, "beat_in", lambda line: looked.append(line) or Beat())
+    assert list(beats_in(b"\n \n{\n" * 1_000 + b'{"ste\n {"step": 1} \n')) == []
+    assert looked == [b'{"step": 1}']
 
 
 def test_lines_of_a_metrics_file_come_in_order_without_what_was_cut():

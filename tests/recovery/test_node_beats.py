@@ -66,10 +66,3 @@ def test_of_those_that_say_nothing_some_names_are_kept(store, monkeypatch):
     heard = read_beats(store, LAYOUT)
     assert heard.junk == ("heartbeats/junk-0", "heartbeats/junk-1")
     assert Heartbeat(job="b", node="b") in heard.of("b")
-
-
-def test_an_id_and_a_status_are_cut(store):
-    """They are no place for a novel."""
-    kit_beat(store, "c", job="c", instance_id="9" * 4_000, status="s" * 4_000)
-    [found] = read_beats(store, LAYOUT).of("c").values()
-    assert (len(found.beat.instance_id), len(found.beat.status)) == (100, 100)

@@ -16,6 +16,10 @@ IN_ONE = "beat"
 """The key of custom metadata with a whole heartbeat as a query string: a VM may be able to write but one."""
 METRICS_AT_MOST = 200
 """Names in one heartbeat; a program that counts its steps in names would fill the bucket otherwise."""
+NAME_AT_MOST = 200
+"""Characters of an id, a status, or a metric's name; a metric with a longer name is left out."""
+CHECKPOINT_AT_MOST = 1_024
+"""Characters of a checkpoint's name: as many as an object's name may have."""
 UNREAL: Mapping[str, Measured] = {
     "nan": "nan",
     "inf": "inf",
@@ -42,10 +46,12 @@ def beat_in(data: bytes) -> Beat:
     # As the kit writes it, it is read in one go; part by part that takes twenty times as long.
     if (beat := _whole(data)) is not None:
         return beat
-    said = _object(data)
+    if not (said := _object(data)):
+        return NOTHING
     kept = {name: part for name in _TYPES if (part := _part(name, said)) is not None}
     metrics = said.get("metrics")
-    return Beat(**kept, metrics=dict(_measured(metrics)) if isinstance(metrics, Mapping) else {})
+    measured = dict(_measured(metrics)) if isinstance(metrics, Mapping) else {}
+    return _short(Beat(**kept, metrics=measured))
 
 
 def _whole(data: bytes) -> Beat | None:
@@ -54,7 +60,23 @@ def _whole(data: bytes) -> Beat | None:
         beat = typed.decode(data, Beat)
     except msgspec.DecodeError:
         return None
-    return beat if len(beat.metrics) <= METRICS_AT_MOST else None
+    measured = beat.metrics
+    many = len(measured) > METRICS_AT_MOST or any(len(name) > NAME_AT_MOST for name in measured)
+    return None if many else _short(beat)
+
+
+def _short(beat: Beat) -> Beat:
+    """The heartbeat without the ends of long texts: these go into messages, and into records."""
+    words = (beat.instance_id, beat.job, beat.status)
+    if len(beat.checkpoint) <= CHECKPOINT_AT_MOST and all(len(word) <= NAME_AT_MOST for word in words):
+        return beat
+    return msgspec.structs.replace(
+        beat,
+        instance_id=beat.instance_id[:NAME_AT_MOST],
+        job=beat.job[:NAME_AT_MOST],
+        status=beat.status[:NAME_AT_MOST],
+        checkpoint=beat.checkpoint[:CHECKPOINT_AT_MOST],
+    )
 
 
 def beat_beside(metadata: Mapping[str, str], *, brief: bool = False) -> Beat | None:
@@ -71,8 +93,8 @@ def beat_beside(metadata: Mapping[str, str], *, brief: bool = False) -> Beat | N
         if name in _TYPES and (part := _part(name, said, strict=False)) is not None
     }
     if brief:
-        return Beat(**{name: part for name, part in kept.items() if name != "checkpoint"})
-    return Beat(**kept, metrics=dict(_measured(_object(said.get("metrics", "")))))
+        return _short(Beat(**{name: part for name, part in kept.items() if name != "checkpoint"}))
+    return _short(Beat(**kept, metrics=dict(_measured(_object(said.get("metrics", ""))))))
 
 
 def _object(text: str | bytes) -> Mapping[str, Any]:
@@ -99,8 +121,9 @@ def progress_in(beat: Beat, came: datetime) -> datetime:
 
 def beats_in(lines: bytes) -> Iterator[Beat]:
     """Every line of a metrics file, oldest first; a line that was cut or says nothing is left out."""
-    for line in lines.splitlines():
-        if (beat := beat_in(line)) != NOTHING:
+    for line in map(bytes.strip, lines.splitlines()):
+        # A file may have four million lines that are empty or cut, and each would be tried in two ways.
+        if line.startswith(b"{") and line.endswith(b"}") and (beat := beat_in(line)) != NOTHING:
             yield beat
 
 
@@ -114,7 +137,7 @@ def _part(name: str, said: Mapping[str, Any], *, strict: bool = True) -> Any:  #
 
 def _measured(metrics: Mapping[str, Any]) -> Iterator[tuple[str, Measured]]:
     for name, value in list(metrics.items())[:METRICS_AT_MOST]:
-        if (measured := _value(value)) is not None:
+        if len(name) <= NAME_AT_MOST and (measured := _value(value)) is not None:
             yield name, measured
 
 

@@ -24,8 +24,6 @@ ELSE = 256
 """Characters of a heartbeat's custom metadata beside these two: the job kit writes fewer."""
 JUNK_AT_MOST = 100
 """Names that are kept of heartbeats that cannot be understood."""
-WORD_AT_MOST = 100
-"""Characters of an id or a status: the job kit writes some twenty."""
 
 
 class NodeBeat(msgspec.Struct, frozen=True, kw_only=True):
@@ -89,11 +87,6 @@ def _node_beat(layout: Layout, entry: Entry, *, brief: bool) -> tuple[Heartbeat,
         return None
     # What it says is kept, and not the texts that it was said in: there may be a hundred thousand.
     row = msgspec.structs.replace(entry, metadata={})
-    beat = msgspec.structs.replace(
-        beat,
-        instance_id=beat.instance_id[:WORD_AT_MOST],
-        status=beat.status[:WORD_AT_MOST],
-    )
     return Heartbeat(job=beat.job, node=object_name.node), NodeBeat(entry=row, beat=beat)
 
 
