@@ -278,6 +278,16 @@ def test_recovery_tells_the_oldest_marker_and_the_quarantine(recover, beating):
     assert beating.seen["vms"] == 1
 
 
+def test_of_a_full_quarantine_no_more_is_listed_than_an_alert_needs(recover, beating, monkeypatch):
+    """Any job VM can fill it, a few hundred markers a minute, and each tick counts it."""
+    monkeypatch.setattr("spotwarden.recovery.gather.COUNTED_AT_MOST", 3)
+    world = World(recover)
+    for number in range(5):
+        world.store(Quarantined(key=f"x{number}", generation=1), b"")
+    world.sweep()
+    assert beating.seen["quarantined"] == 3
+
+
 def test_terraform_names_only_fields_that_are_written(capsys):
     """Its metrics and alerts would be silent for ever."""
 

@@ -39,6 +39,8 @@ LAUNCHED_WITHIN = timedelta(days=1)
 """How far before such a marker the log is read for the insert of its VM, which alone tells whose it was."""
 SHARE_FROM = 50
 """Past so many jobs a sweep asks further instances of its function to look at them."""
+COUNTED_AT_MOST = 1_000
+"""Objects of the quarantine that are counted: one page, though any job VM may fill it with its markers."""
 
 
 class GatheredJobs(msgspec.Struct, frozen=True, kw_only=True):
@@ -183,7 +185,8 @@ def _say_what_was_seen(
     age = (tick.now - oldest).total_seconds()
     sweep_metrics().saw(vms=vms, jobs=jobs, markers=len(markers), oldest_marker_seconds=age)
     if tick.patient:
-        sweep_metrics().saw(quarantined=len(cloud.store.entries(layout.quarantine())))
+        aside = cloud.store.entries(layout.quarantine(), limit=COUNTED_AT_MOST)
+        sweep_metrics().saw(quarantined=len(aside))
 
 
 def _since(markers: list[Entry], watches: list[Watched], swept: datetime | None, tick: Tick) -> datetime:
