@@ -23,8 +23,9 @@ from spotwarden.layout import (
     StatusCode,
 )
 from spotwarden.model.attempt import AttemptState
-from spotwarden.model.governance import EarlyStopLimits, IdleLimits, Remedy, StallLimits
+from spotwarden.model.governance import EarlyStopLimits, IdleLimits, JobCap, Remedy, StallLimits
 from tests.fakes.world import load
+from tests.governance.caps.cap_world import CapWorld
 from tests.governance.idle.idle_world import IdleWorld
 from tests.governance.reap.reap_world import ReapWorld
 from tests.recovery.job_vm import JobVm
@@ -342,6 +343,37 @@ def test_heartbeats_that_are_deleted_no_longer_spare_a_job_that_loads_data(delet
         world.ticks(minutes=10)
     assert world.kinds()[0] == "idle_warning"
     assert world.asked() == ([("stop", vm)] if deleted else [])
+
+
+def claim(world, job, vm):
+    """Its VM says that its program runs and gets on."""
+    now = world.now.isoformat()
+    beat = {"at": now, "progress_at": now, "instance_id": vm, "attempt": 1, "status": "running"}
+    JobVm(world).write(Heartbeat(job=job, node=job), json.dumps(beat).encode())
+
+
+def test_a_vm_that_idles_and_claims_progress_is_only_told_of():
+    """This works, where the policy stops idle VMs: nobody but the program knows whether it gets on."""
+    world = IdleWorld(load("flag_idle_gpus"), idle=IdleLimits(remedy=Remedy.STOP))
+    vm = world.vm(0.0)
+    world.attempt(owner="ada@example.com", train=vm)
+    for _ in range(20):
+        claim(world, "train", vm)
+        world.ticks(minutes=10)
+    assert world.kinds()[0] == "idle_warning"
+    assert world.asked() == []
+
+
+@pytest.mark.parametrize("limited", [True, False])
+def test_a_vm_that_claims_progress_after_its_end_is_stopped_at_its_cap_and_by_nothing_else(limited):
+    """How long it has been up is Compute Engine's own fact, and its status is no way round it."""
+    world = CapWorld(load("cap_runtime"), job_cap=JobCap(max_runtime=timedelta(hours=1) if limited else None))
+    vm = world.job()
+    JobVm(world).write(StatusCode(job="train"), b"0")
+    for _ in range(24):
+        claim(world, "train", vm)
+        world.sweep_for(minutes=MINUTES)
+    assert world.asked() == ([("stop", vm)] if limited else [])
 
 
 def test_a_forged_end_of_a_gang_that_works_on_one_node_ends_none_of_its_nodes(governed):
