@@ -12,7 +12,12 @@ AHEAD_FILE = "SPOTWARDEN_CLOCK_FILE"
 
 def now() -> datetime:
     """The present moment, aware, in UTC."""
-    return datetime.now(UTC) + timedelta(seconds=float(_ahead() or 0))
+    return machine() + timedelta(seconds=float(_ahead() or 0))
+
+
+def machine() -> datetime:
+    """What the machine's own clock says, wherever a local cloud has travelled to."""
+    return datetime.now(UTC)
 
 
 def _ahead() -> str | None:

@@ -2,6 +2,7 @@
 
 import getpass
 import os
+from datetime import timedelta
 from uuid import uuid4
 
 import click
@@ -9,6 +10,7 @@ import msgspec
 
 from spotwarden import clock
 from spotwarden.cli.owners import owner_of
+from spotwarden.cli.table import duration
 from spotwarden.engine.executor import Executor
 from spotwarden.engine.log import silent
 from spotwarden.engine.policy_file.reading import PolicyError, read_policy
@@ -17,6 +19,9 @@ from spotwarden.gcp.connect import connect
 from spotwarden.model.policy import Mode, Policy
 from spotwarden.model.tick import Tick
 from spotwarden.ports import Cloud, Logs, Transfers
+
+CLOCK_OFF = timedelta(minutes=2)
+"""How far a machine's clock may be off; governance allows its functions no more (`governance.clock_skew`)."""
 
 
 class Context(msgspec.Struct, frozen=True, kw_only=True):
@@ -29,6 +34,21 @@ class Context(msgspec.Struct, frozen=True, kw_only=True):
     def executor(self, tick: Tick) -> Executor:
         """What carries out the actions of this command."""
         return Executor(self.cloud, self.settings.layout, self.policy, tick, write_line=silent)
+
+    def check_clock(self) -> None:
+        """Refuse to write while this machine's clock is off; to be called once something was read.
+
+        What a person asks for is dated, and compared with what Compute Engine and Cloud Storage date: a stop
+        from the future would outlast a later start.
+        """
+        ahead = self.cloud.clock_ahead()
+        if ahead is None or abs(ahead) <= CLOCK_OFF:
+            return
+        way = "ahead of" if ahead > timedelta(0) else "behind"
+        raise click.ClickException(
+            f"this machine's clock is {duration(abs(ahead))} {way} Google's. Nothing was changed. Set the"
+            " clock, then run the command again"
+        )
 
     def files(self) -> Transfers:
         """A developer's own files, to and from the bucket; opened for whoever asks."""

@@ -3,7 +3,7 @@
 from functools import partial
 
 from spotwarden.gcp.endpoint import checked_endpoint
-from spotwarden.gcp.first_use import calls, on_first_use
+from spotwarden.gcp.first_use import calls, clock_ahead, on_first_use
 from spotwarden.ports import Cloud, Compute, Metrics, NoTopic, Store, Topic
 
 
@@ -52,6 +52,7 @@ def connect(
         metrics=on_first_use(metrics),
         wakeups=on_first_use(partial(named, wakeups)) if wakeups else NoTopic(),
         calls=calls,
+        clock_ahead=clock_ahead,
     )
 
 

@@ -5,6 +5,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from datetime import timedelta
 from typing import Any, TypeVar, cast
 
 
@@ -36,6 +37,13 @@ def calls() -> Mapping[str, int]:
     from spotwarden.gcp.tally import calls as counted  # noqa: PLC0415 - first use
 
     return counted()
+
+
+def clock_ahead() -> timedelta | None:
+    """How far our clock is ahead of Google's, by the newest answer; None where none has told."""
+    from spotwarden.gcp.tally import clock_ahead as told  # noqa: PLC0415 - first use
+
+    return told()
 
 
 def on_first_use(opener: Callable[[], T]) -> T:

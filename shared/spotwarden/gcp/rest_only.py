@@ -4,7 +4,7 @@ No gRPC is installed for it then, which google-api-core would import in it where
 """
 
 from spotwarden.gcp.endpoint import checked_endpoint
-from spotwarden.gcp.first_use import calls, on_first_use
+from spotwarden.gcp.first_use import calls, clock_ahead, on_first_use
 from spotwarden.ports import Cloud, Compute, Metrics, Store, Topic
 
 
@@ -28,6 +28,7 @@ def connect(*, project: str, bucket: str, compute_endpoint: str = "", **_others:
         notices=on_first_use(_no_topic),
         metrics=on_first_use(_no_metrics),
         calls=calls,
+        clock_ahead=clock_ahead,
     )
 
 

@@ -1,13 +1,17 @@
-"""How often each of Google's services was asked: every request that goes out, tries again included."""
+"""How often each of Google's services was asked, tries again included, and what time it is there."""
 
 import threading
 from collections import Counter
 from collections.abc import Mapping
+from datetime import datetime, timedelta
+from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import urlsplit
 
 from requests import PreparedRequest, Response
 from requests.adapters import HTTPAdapter
+
+from spotwarden import clock
 
 GOOGLE = ".googleapis.com"
 ELSEWHERE = {
@@ -20,6 +24,8 @@ ELSEWHERE = {
 
 _lock = threading.Lock()
 _counts: Counter[str] = Counter()
+_dated: dict[str, datetime] = {}
+"""The newest answer's date as it was written, and when it came by our clock; empty before the first."""
 
 
 def calls() -> Mapping[str, int]:
@@ -34,13 +40,35 @@ def count(service: str) -> None:
         _counts[service] += 1
 
 
+def note_date(date: str) -> None:
+    """Remember what an answer says of the time (its header `Date`), and when it came."""
+    with _lock:
+        _dated.clear()
+        _dated[date] = clock.machine()
+
+
+def clock_ahead() -> timedelta | None:
+    """How far our clock is ahead of the one that answered last; None where no answer has told a time."""
+    with _lock:
+        newest = next(iter(_dated.items()), None)
+    if newest is None:
+        return None
+    try:
+        there = parsedate_to_datetime(newest[0])
+    except ValueError:
+        return None
+    return newest[1] - there if there.tzinfo else None
+
+
 class CountingAdapter(HTTPAdapter):
     """Sends, and counts what it sends."""
 
     def send(self, request: PreparedRequest, *args: Any, **kwargs: Any) -> Response:
         """Count it, whatever comes of it."""
         count(service_of(request.url or ""))
-        return super().send(request, *args, **kwargs)
+        answer = super().send(request, *args, **kwargs)
+        note_date(answer.headers.get("Date", ""))
+        return answer
 
 
 def service_of(url: str) -> str:

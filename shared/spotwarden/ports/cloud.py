@@ -1,6 +1,7 @@
 """Everything outside."""
 
 from collections.abc import Callable, Mapping
+from datetime import timedelta
 
 import msgspec
 
@@ -15,11 +16,17 @@ def no_calls() -> Mapping[str, int]:
     return {}
 
 
+def no_time() -> timedelta | None:
+    """Nobody has told what time it is there."""
+    return None
+
+
 class Cloud(msgspec.Struct, frozen=True, kw_only=True):
     """Everything outside, opened once per process.
 
     `wakeups` is the function's own topic, whose messages wake it. `calls` counts the requests that this
-    process has made so far, by service.
+    process has made so far, by service. `clock_ahead` is how far our clock is ahead of theirs by the newest
+    answer, None where none has told.
     """
 
     store: Store
@@ -29,3 +36,4 @@ class Cloud(msgspec.Struct, frozen=True, kw_only=True):
     mailer: Mailer = NoMailer()
     wakeups: Topic = NoTopic()
     calls: Callable[[], Mapping[str, int]] = no_calls
+    clock_ahead: Callable[[], timedelta | None] = no_time

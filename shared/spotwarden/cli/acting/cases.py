@@ -141,6 +141,7 @@ def _answer(rule: str, key: str, say: Callable[[str, datetime], Answer]) -> None
     """Write the answer; a refusal says why, and nothing was changed."""
     context = open_context()
     case = _find(context, rule, key)
+    context.check_clock()
     policy, tick = context.agreed(), new_tick("cases")
     answer = say(default_owner(), tick.now)
     file = _file(context, case) if isinstance(answer, Extend) else JobFile()

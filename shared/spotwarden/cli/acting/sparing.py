@@ -125,6 +125,7 @@ def _about(word: CaseCommand) -> list[Case]:
     """The open cases about this job or VM that can still be answered."""
     settings = word.context.settings
     opened = read_cases(word.context.cloud.store, settings.layout, tuple(RULES), workers=settings.workers)
+    word.context.check_clock()
     for broken in opened.broken.values():
         click.echo(f"left alone, for it cannot be read: {plain(str(broken))}", err=True)
     cases = [

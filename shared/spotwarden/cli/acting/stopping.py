@@ -51,6 +51,7 @@ def stop(job: str, *, delete: bool, why: str, yes: bool) -> None:
     so_far("nothing was changed")
     command = open_command("stop", job, Way.STOP)
     offer_facts = look_at_all(command.sweep, command.offer)
+    command.context.check_clock()
     ending = partial(_ending, policy=command.policy, delete=delete, why=why)
     verdict = ending(offer_facts)
     if verdict.standing is OfferStanding.BARRED:
@@ -141,6 +142,7 @@ def restart(job: str) -> None:
     command = open_command("restart", job, Way.RESTART)
 
     first = look(command.sweep, command.offer)
+    command.context.check_clock()
 
     def again() -> AnswerVerdict:
         offer_facts = look(command.sweep, command.offer)

@@ -152,6 +152,7 @@ def _launch(
     """Store everything and launch it, as `submit` does; gives where it runs, in a sentence."""
     package = read_script(context, folder / SCRIPT, resolve=False)
     first = look(context, asked.job, script=True)
+    context.check_clock()
     if problem := submission.problem(first, again=again) or submission.another_script(first, package.launch):
         raise click.ClickException(problem)
     refuse_beside(context, first)

@@ -45,6 +45,7 @@ def submit(script: Path, job: str, code: Path | None, owner: str, *, again: bool
     context = open_context()
     package = read_script(context, script, resolve=resolve)
     facts = look(context, job or package.launch.job, script=True)
+    context.check_clock()
     problem = submission.problem(facts, again=again) or submission.another_script(facts, package.launch)
     if problem:
         raise click.ClickException(problem)
