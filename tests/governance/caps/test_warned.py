@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 
+from spotwarden.model.case import CaseState
 from spotwarden.model.governance import JobCap, OwnerCap, Remedy
 from tests.fakes.world import load
 from tests.governance.caps.cap_world import CapWorld
@@ -59,3 +60,35 @@ def test_a_job_that_was_started_again_at_its_limit_is_warned_of_anew(world):
     assert world.kinds() == ["job_cap_warning"] * 3
     world.sweep_for(minutes=15)
     assert world.asked() == [("stop", vm)]
+
+
+@pytest.mark.parametrize("minutes", [1, 60])
+def test_a_vm_that_is_started_again_over_its_owners_limit_is_warned_of_anew(world, minutes):
+    """The warning before its first stop is not the new run's, however soon after the stop it begins."""
+    world.set_policy(owner_cap=OwnerCap(gpu_hours_day=2.0, remedy=Remedy.STOP))
+    vm = world.job()
+    world.sweep_for(hours=2, minutes=15)
+    assert world.asked() == [("stop", vm)]
+    world.sweep_for(minutes=minutes, every=timedelta(minutes=5))
+    world.stop(vm)
+    world.start(vm)
+    world.sweep_for(minutes=14)
+    assert world.asked() == [("stop", vm)]
+    world.sweep_for(minutes=15)
+    assert world.asked() == [("stop", vm)] * 2
+
+
+def test_a_stop_for_an_owners_limit_has_worked_once_the_vm_stands_still(world):
+    """What was used stays used, and is found on; it is no failure of the stop, and no ops hear of one."""
+    world.set_policy(owner_cap=OwnerCap(gpu_hours_day=2.0, remedy=Remedy.STOP))
+    vm = world.job()
+    world.sweep_for(hours=2, minutes=15)
+    for _ in range(3):
+        world.stop(vm)
+        world.sweep_for(hours=1)
+        case = world.case("owner_cap", "ada%40example.com")
+        assert (case.state, case.failures) == (CaseState.WARNED, 0)
+        world.start(vm)
+        world.sweep_for(minutes=25)
+    assert world.asked() == [("stop", vm)] * 4
+    assert {*world.kinds()} == {"owner_cap_warning", "owner_cap_acted"}

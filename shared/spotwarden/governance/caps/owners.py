@@ -58,8 +58,10 @@ def of_owner(
     if finding is None:
         return None
     chosen = _chosen(found, limits, jobs, facts, brief) if finding.ripe else []
-    # At what pace the share was used up is not known, so neither is since when it is.
-    return replace(finding, since=None, subject=replace(plain.subject, targets=targets(chosen)))
+    # At what pace the share was used up is not known, so neither is since when it is. What was warned of
+    # before a VM was started is past.
+    began = max(map(up_since, chosen), default=None)
+    return replace(finding, since=began, subject=replace(plain.subject, targets=targets(chosen)))
 
 
 def _periods(now: datetime) -> tuple[tuple[str, date, date], ...]:

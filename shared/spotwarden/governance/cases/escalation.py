@@ -177,7 +177,7 @@ def _act(facts: CaseFacts, policy: Policy, tick: Tick) -> CaseStep | None:
     """Apply the remedy, once everything that speaks for waiting has been heard."""
     case, finding, generation = open_case(facts)
     if case.state is CaseState.ACTED:
-        return _look_after(facts, case, tick)
+        return _look_after(facts, case, finding, policy, tick)
     if not may_act(case, finding, policy, tick):
         return None
     if facts.budget is not None:
@@ -250,11 +250,19 @@ def _plan(case: Case, target: str, tick: Tick) -> Remediation:
     return Remediation(target=target, request_id=str(uuid5(NAMESPACE_URL, words)), at=tick.now)
 
 
-def _look_after(facts: CaseFacts, case: Case, tick: Tick) -> CaseStep | None:
-    """A VM that is still there long after the remedy was taken: it has not worked."""
+def _look_after(
+    facts: CaseFacts, case: Case, finding: Finding, policy: Policy, tick: Tick
+) -> CaseStep | None:
+    """A VM that is still there long after the remedy was taken: it has not worked.
+
+    What an owner has used stays used, whatever was stopped for it: that is found on, and about other VMs.
+    """
     newest = max((remediation.at for remediation in case.remediations), default=case.looked)
     if tick.now - newest < SETTLING or facts.filed is None:
         return None
+    found = {target.id for target in finding.subject.targets}
+    if found.isdisjoint(remediation.target for remediation in case.remediations):
+        return without_finding(facts, policy, tick)
     minutes = (tick.now - newest).total_seconds() / 60
     failed = tuple(replace(item, error=f"still there {minutes:.0f} min later") for item in case.remediations)
     case = replace(
