@@ -8,6 +8,7 @@ import pytest
 
 from spotwarden.layout import AttemptRecord, CaseRecord, JobFileName, OpenJob, SweepTurn
 from spotwarden.model.governance import IdleLimits, JobCap, Remedy
+from spotwarden.model.notice import Notice
 from spotwarden.model.watch import Watch
 from tests.fakes.world import World, load
 from tests.governance.caps.cap_world import CapWorld
@@ -180,3 +181,21 @@ def test_broken_records_of_a_job_stop_no_other(data: bytes):
     world.sweep_for(minutes=80)
     assert world.asked() == [("stop", good)]
     assert world.status(bad) == "RUNNING"
+
+
+def test_of_a_job_whose_folder_was_deleted_while_it_ran_its_owner_reads_what_happened(
+    world_of_recovery: World,
+):
+    """It is not brought back, for nothing of its launch is known; nobody says that it was never launched."""
+    world = world_of_recovery
+    world.settle()
+    for entry in world.cloud.store.entries("test-vm/"):
+        world.cloud.store.delete(entry.name, generation=entry.generation)
+    world.cloud.compute.preempt("test-vm")
+    world.settle(20)
+    assert world.vms() == []
+    [told] = [msgspec.json.decode(message.data, type=Notice) for message in world.cloud.notices.messages]
+    assert "records of attempt 1 are no longer in the bucket" in told.why
+    assert (told.todo, told.ways) == ("submit the job again: its create script is gone as well", ())
+    [closed] = world.records()
+    assert closed.replaces == {"test-vm": world.first}

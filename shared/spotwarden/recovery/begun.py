@@ -102,13 +102,21 @@ def unplaced(facts: JobFacts, newest: Recorded, tick: Tick) -> Step:
 
 
 def unrecorded(facts: JobFacts, tick: Tick) -> Step | None:
-    """What a sweep does about a launch that was begun and not recorded; None where none was."""
+    """What a sweep does about a launch that was begun and not recorded; None where none was.
+
+    An attempt whose instances the entry has was on record: somebody has deleted the job's metadata since.
+    """
     number, until = begun(facts), counts_until(facts)
     if until is None:
         return None
     if tick.now < until:
         return Wait(reason=f"attempt {number} is being launched, and not on record yet", soon=False)
-    why = f"the launch of attempt {number} was interrupted before it was on record; nothing was launched"
+    had = facts.watched.watch.instances if facts.watched else {}
+    why = (
+        f"the records of attempt {number} are no longer in the bucket, and nothing is launched without them"
+        if had
+        else f"the launch of attempt {number} was interrupted before it was on record; nothing was launched"
+    )
     over = chain.newest([recorded.attempt for recorded in facts.ledger])
     record = Attempt(
         job=facts.job,
@@ -118,11 +126,14 @@ def unrecorded(facts: JobFacts, tick: Tick) -> Step | None:
         updated=tick.now,
         reason=why,
         # It stands for the attempt before it: whoever starts the job again finds that one's stopped VM.
-        replaces=instances_of(over) if over else {},
+        replaces={**(instances_of(over) if over else {}), **had},
         owner=facts.owner,
     )
     notice = notices.closed(facts, record, why, AttemptState.STOPPED, tick)
     notice = replace(notice, id=f"interrupted/{facts.job}/{number}")
+    if had and facts.script is None:
+        todo = "submit the job again: its create script is gone as well"
+        notice = replace(notice, todo=todo, ways=())
     if notice.id not in facts.told:
         return Tell(reason=why, notice=notice)
     return WriteAttempt(reason=why, record=record, generation=0, after=facts.head)
