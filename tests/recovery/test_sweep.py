@@ -86,6 +86,8 @@ def test_an_empty_marker_is_enough(world):
         ("test-vm", b"[]", "its content cannot be read"),
         ("test-vm", b"\xff\xfe", "its content cannot be read"),
         ("test-vm", b'{"x": "' + b"x" * 70_000 + b'"}', "its content cannot be read"),
+        ("test-vm", b'{"instance_id": "' + b"9" * 101 + b'"}', "its instance_id has 101 characters"),
+        ("test-vm", b'{"job": "' + b"x" * 60_000 + b'"}', "its job has 60000 characters"),
         ("../test-vm", b"", "'../test-vm' is not an RFC 1035 label"),
         ("Test_VM", b"", "'Test_VM' is not an RFC 1035 label"),
     ],

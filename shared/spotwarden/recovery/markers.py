@@ -16,6 +16,8 @@ typed.prepare(MarkerBody)
 
 MARKER_AT_MOST = 64 * 1024
 """Bytes of a marker that are read; the shutdown script writes some hundred."""
+WORD_AT_MOST = 100
+"""Characters of a name or an id in it; Google's have 63 at most."""
 CUTS = 4
 """Parts that may be cut off the end of a node's name to find its job: each costs a read."""
 
@@ -114,6 +116,10 @@ def job_names(node: str) -> list[str]:
 
 
 def _agree(node: str, body: MarkerBody) -> None:
+    for name, word in (("job", body.job), ("node", body.node), ("instance_id", body.instance_id)):
+        # Each goes into a message where the marker cannot be used.
+        if word and len(word) > WORD_AT_MOST:
+            raise ValueError(f"its {name} has {len(word)} characters, and at most {WORD_AT_MOST} are read")
     if body.node not in {None, node}:
         raise ValueError(f"it names the node {body.node!r}, but it is the marker of {node!r}")
 
