@@ -7,6 +7,7 @@ import pytest
 from spotwarden.layout import (
     CreateScript,
     Heartbeat,
+    LogFile,
     MarkerName,
     OpenJob,
     ReportPart,
@@ -14,6 +15,8 @@ from spotwarden.layout import (
 )
 from spotwarden.model.standing import Standing
 from spotwarden.ports import Entry
+from spotwarden.recovery import job_folder
+from spotwarden.report import changes
 from spotwarden.report.changes import FEW, states
 from spotwarden.report.due import FRESH, ROUND
 from tests.fakes.beats import kit_beat
@@ -156,6 +159,25 @@ def test_both_ways_of_listing_see_the_same():
     world.tick()
     assert len(set(known.values())) == FEW
     assert {entry.row.job: entry.state for entry in world.index().entries if entry.row.job in known} == known
+
+
+def test_where_the_listing_of_all_folders_does_not_end_each_is_listed_by_itself(monkeypatch):
+    """Any job VM may fill one of them: what the others' listings say stays the same."""
+    world = ReportWorld(pages=False)
+    for number in range(MANY):
+        world.job(f"job-{number}")
+    world.tick()
+    known = {entry.row.job: (entry.state, entry.heard) for entry in world.index().entries}
+    world.wait(minutes=TICK_MINUTES)
+    monkeypatch.setattr(changes, "LISTED_AT_MOST", 2 * MANY)
+    monkeypatch.setattr(job_folder, "ROWS_AT_MOST", MANY)
+    for number in range(2 * MANY):
+        world.store(LogFile(job="job-7", node=f"n{number}", attempt=1))
+    cloud, asked = world.heard()
+    world.tick(cloud)
+    assert {name for call, name in asked if call == "entries" and name == "job-7/metadata/"}
+    now = {entry.row.job: (entry.state, entry.heard) for entry in world.index().entries}
+    assert {job for job in known if now[job] != known[job]} == {"job-7"}
 
 
 def test_new_metadata_is_a_change_though_the_generation_stays():

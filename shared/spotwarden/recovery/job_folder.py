@@ -110,15 +110,21 @@ class JobFolder(NamedTuple):
 
 def look_into(store: Store, layout: Layout, job: str) -> JobFolder:
     """List a job's metadata once; what has no name of the layout is left alone."""
-    rows = store.entries(layout.metadata(job), limit=ROWS_AT_MOST)
-    whole = len(rows) < ROWS_AT_MOST
+    rows, whole = rows_of(store, layout, job)
     found: dict[ObjectName, Entry] = {}
-    for entry in rows if whole else _round_crowds(store, layout, job):
+    for entry in rows:
         try:
             found[layout.parse(entry.name)] = entry
         except NotInLayoutError:
             continue
     return JobFolder(found, whole=whole)
+
+
+def rows_of(store: Store, layout: Layout, job: str) -> tuple[list[Entry], bool]:
+    """A job's metadata as it is listed, and whether that is all of it."""
+    rows = store.entries(layout.metadata(job), limit=ROWS_AT_MOST)
+    whole = len(rows) < ROWS_AT_MOST
+    return (rows, True) if whole else ([*_round_crowds(store, layout, job)], False)
 
 
 def _round_crowds(store: Store, layout: Layout, job: str) -> Iterator[Entry]:

@@ -7,7 +7,11 @@ from hashlib import blake2b
 from spotwarden.engine.fan_out import each
 from spotwarden.governance.signals.listings import FEW, JOBS_A_PAGE
 from spotwarden.ports import Entry
+from spotwarden.recovery.job_folder import rows_of
 from spotwarden.report.store import ReportStore
+
+LISTED_AT_MOST = 400_000
+"""Rows of the listing of all folders: those of 10,000 jobs, of which each has some thirty."""
 
 
 def read_states(
@@ -15,13 +19,15 @@ def read_states(
 ) -> dict[str, Sequence[Entry]]:
     """The metadata of each of these jobs, as it is listed. One without any is left out.
 
-    One listing covers all folders of the bucket; a few of many are listed one by one, in fewer calls.
+    One listing covers all folders of the bucket; a few of many are listed one by one, in fewer calls. So are
+    all where that listing does not end: any job VM may write any number of logs in a job's name.
     """
     store, layout = shelf.store, shelf.layout
     if len(jobs) > max(FEW, folders / JOBS_A_PAGE):
-        entries = store.entries(layout.prefix, glob=layout.all_metadata())
-        return states(entries, layout.prefix, jobs)
-    done = each(sorted(jobs), lambda job: store.entries(layout.metadata(job)), workers)
+        entries = store.entries(layout.prefix, glob=layout.all_metadata(), limit=LISTED_AT_MOST)
+        if len(entries) < LISTED_AT_MOST:
+            return states(entries, layout.prefix, jobs)
+    done = each(sorted(jobs), lambda job: rows_of(store, layout, job)[0], workers)
     if done.failures:
         raise ExceptionGroup("the folders of open jobs could not be listed", done.failures)
     return states((entry for entries in done.results for entry in entries), layout.prefix, jobs)
