@@ -123,7 +123,7 @@ def test_jobs_are_compared_by_keyboard(visit):
     expect(page.locator("tbody tr")).to_have_count(1)
     page.focus("input[value=train-00007]")
     page.keyboard.press("Space")
-    assert page.inner_text("[data-chosen]") == "2 of 2 to 4 jobs chosen"
+    assert page.inner_text("[data-chosen]") == "2 of 2 to 4 jobs selected"
     page.focus("form[data-compare] button")
     page.keyboard.press("Enter")
     page.wait_for_selector("figure canvas")

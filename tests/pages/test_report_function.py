@@ -62,7 +62,7 @@ def test_each_address_is_a_page_that_a_browser_takes_whole(visit, url):
         "jobs/gpt": "us-central1-b",
         "fleet": "Goodput",
         "trust": "what was done, and why",
-        "compare?job=bert&job=gpt": "what is the same for all is gray",
+        "compare?job=bert&job=gpt": "equal values are gray",
     }.items():
         assert words in visit(url + path)
 

@@ -73,7 +73,7 @@ def test_a_large_gang_is_drawn_in_part_and_says_so():
     large = drawn(bars=tuple(bar(n) for n in range(MOST_ROWS + 5)))
     assert kinds(fits).count("used") == kinds(large).count("used") == MOST_ROWS
     assert fits.note == ""
-    assert large.note == "5 VMs are in the table only"
+    assert large.note == "5 more VMs are only in the table"
 
 
 def test_each_zone_of_a_large_gang_has_its_share():

@@ -189,7 +189,7 @@ def test_pages_say_while_figures_are_not_whole(world, monkeypatch):
     for _ in range(2):
         world.tick()
         pages = (world.get("/fleet").get_data(), world.part("site/fleet.html"))
-        said.append([b"Not everything is in these figures yet" in page for page in pages])
+        said.append([b"These figures are incomplete" in page for page in pages])
         world.wait(minutes=10)
     assert said == [[True, True], [False, False]]
 
@@ -198,8 +198,8 @@ def test_a_search_that_finds_nothing_says_where_it_has_looked(world):
     """A VM of no job that is on record: the audit of a week, or of the day that was asked for."""
     world.tick()
     found = [world.get(f"/trust?about=77{day}").get_data(as_text=True) for day in ("", "&day=2026-11-01")]
-    assert "Since 2026-11-12 (choose a day for what is older) nothing was done" in found[0]
-    assert "On 2026-11-01 nothing was done" in found[1]
+    assert "since 2026-11-12; for older ones, choose a day" in found[0]
+    assert "No action on this name or ID on 2026-11-01." in found[1]
 
 
 def test_a_job_whose_folder_is_gone_runs_no_more(world):

@@ -117,7 +117,7 @@ def test_a_copy_of_very_many_jobs_says_how_many_are_not_in_it():
     table = made_up.table(2001)
     files = dict(pages.copies(table, msgspec.structs.replace(FRAME, static=True)))
     assert len(files) == 4
-    assert "2 older jobs are on the page of report_jobs only" in seen(files["index.html"]).text
+    assert "open the page of report_jobs for 2 older jobs" in seen(files["index.html"]).text
     assert "index-5.html" not in files["index-4.html"]
 
 
@@ -137,11 +137,11 @@ def test_of_very_many_vms_and_events_the_newest_are_listed():
     bar, mark = made_up.job_report().bars[0], made_up.job_report().marks[1]
     long = made_up.job_report(bars=(bar,) * 501, marks=(mark,) * 1000, loads=())
     text = seen(pages.job(long, FRAME)).text
-    assert "1 more stay is in the JSON only." in text
-    assert "more events are in the JSON only." in text
-    assert "in the JSON only" not in seen(pages.job(made_up.job_report(bars=(bar,) * 500), FRAME)).text
+    assert "1 more stay is only in the JSON download." in text
+    assert "more events are only in the JSON download." in text
+    assert "in the JSON download" not in seen(pages.job(made_up.job_report(bars=(bar,) * 500), FRAME)).text
     cases = seen(pages.fleet(made_up.fleet_view(cases=(made_up.case(1),) * 202), FRAME)).text
-    assert "2 more cases are in the JSON only." in cases
+    assert "2 more cases are only in the JSON download." in cases
 
 
 def test_each_vm_has_the_mean_of_its_gpus():
@@ -178,7 +178,7 @@ def test_a_page_in_another_zone_keeps_it_in_its_links():
     """And shows moments by it; the zone of the policy needs no argument."""
     frame = msgspec.structs.replace(FRAME, zone="Asia/Tokyo", home="Europe/Berlin")
     page = seen(pages.job(made_up.job_report(), frame))
-    assert "Times are in Asia/Tokyo, days are those of Europe/Berlin" in page.text
+    assert "Times are in Asia/Tokyo, days in Europe/Berlin" in page.text
     assert "2026-11-19 18:00" in page.text
     assert "../fleet?tz=Asia%2FTokyo" in page.links
     assert (
@@ -199,17 +199,17 @@ def test_before_the_first_sweep_the_table_says_when_it_comes():
     empty = pages.experiments(Experiments(at=None), pages.TableQuery(), FRAME)
     none = pages.experiments(Experiments(at=NOW), pages.TableQuery(), FRAME)
     lost = pages.experiments(made_up.table(1), pages.TableQuery(q="x y z"), FRAME)
-    assert "the next tick of report_jobs does" in empty
+    assert "report_jobs writes the first one" in empty
     assert "No jobs in the bucket yet." in none
-    assert "No job is as you ask." in lost
+    assert "No jobs match your search." in lost
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 4, 5])
 def test_two_to_four_jobs_are_compared(count):
     """With fewer the page says how to choose; of more it compares four, and says so."""
     page = seen(pages.compare(made_up.comparison(*range(1, count + 1)), FRAME))
-    assert ("Tick two to four jobs" in page.text) == (count < 2)
-    assert ("these are the first of 5" in page.text) == (count > 4)
+    assert ("Select two to four jobs" in page.text) == (count < 2)
+    assert ("These are the first four of 5" in page.text) == (count > 4)
     assert len([link for link in page.links if link.startswith("./jobs/")]) == min(count, 4)
 
 

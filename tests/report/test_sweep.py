@@ -402,7 +402,7 @@ def test_why_was_my_vm_deleted(world):
     for asked in ("11", "train"):
         answer = world.json(f"/trust.json?about={asked}")
         assert answer["answer"].startswith("train (11) was deleted by Spotwarden (reap_vms by policy v1)")
-    assert "up, as far as anybody knows" in world.json("/trust.json?about=22")["answer"]
+    assert "is still running" in world.json("/trust.json?about=22")["answer"]
     assert world.json("/trust.json?about=nobody")["answer"] in (None, "")
 
 

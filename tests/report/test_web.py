@@ -172,7 +172,7 @@ def test_before_the_first_tick_there_is_a_page_all_the_same():
     empty = ReportWorld()
     for path in ("/", "/fleet", "/trust", "/compare", "/index.json", "/fleet.csv"):
         assert empty.get(path).status_code == 200
-    assert "within ten minutes" in empty.get("/").get_data(as_text=True)
+    assert "within 10 minutes" in empty.get("/").get_data(as_text=True)
 
 
 def test_five_jobs_are_compared_as_four(world):

@@ -97,10 +97,10 @@ def answer(request: "Request", context: SweepContext, looker: ReportLookup) -> A
     """What the address asks for."""
     scene = _scene(request, context, looker)
     if request.method not in METHODS:
-        says = "The report can be read, and nothing else. Answer a notice by its link, or by command."
-        return _trouble(405, "That is not how it works", says, scene)
+        says = "This page only shows the report. Answer a message with its link or its command."
+        return _trouble(405, "This request isn't supported", says, scene)
     if len(request.query_string) > LONGEST:
-        return _trouble(414, "That is too much", "The address is longer than any of ours.", scene)
+        return _trouble(414, "The address is too long", "Check that the link was copied correctly.", scene)
     path = unquote(request.path).strip("/")
     if path.startswith("assets/"):
         return _asset(path.removeprefix("assets/"), scene)
@@ -109,7 +109,7 @@ def answer(request: "Request", context: SweepContext, looker: ReportLookup) -> A
     )
     made = _view(page, request, looker)
     if isinstance(made, str):
-        return _trouble(404 if page.startswith("jobs/") else 400, "There is nothing here", made, scene)
+        return _trouble(404 if page.startswith("jobs/") else 400, "Page not found", made, scene)
     return _unknown(scene) if made is None else _shown(made, kind, scene)
 
 
@@ -148,7 +148,7 @@ def _experiments(_request: "Request", looker: ReportLookup) -> View:
 
 def _job(job: str, looker: ReportLookup) -> View | str:
     report = looker.job(job) if job_problem(job) is None else None
-    return report or f"Unknown job {job[:80]!r} . A new job appears here within 10 minutes."
+    return report or f"Unknown job {job[:80]!r}. A new job appears here within 10 minutes."
 
 
 def _fleet(request: "Request", looker: ReportLookup) -> View | str:
@@ -160,9 +160,9 @@ def _fleet(request: "Request", looker: ReportLookup) -> View | str:
         last = date.fromisoformat(args["last"]) if args.get("last") else today
         first = date.fromisoformat(args["first"]) if args.get("first") else last - (days - 1) * _DAY
     except (ValueError, OverflowError):
-        return "Days are written as 2026-12-31, and how many as a number."
+        return "Write days as 2026-12-31, and their count as a number."
     if not 0 <= (last - first).days < MOST_DAYS:
-        return f"The first day is not after the last, and both are in {MOST_DAYS} days."
+        return f"The first day must not be after the last, and at most {MOST_DAYS} days can be shown."
     return looker.fleet(first, last, args.get("owner", "")[:500])
 
 
@@ -171,7 +171,7 @@ def _trust(request: "Request", looker: ReportLookup) -> View | str:
     try:
         day = date.fromisoformat(args["day"]) if args.get("day") else None
     except ValueError:
-        return "A day is written as 2026-12-31."
+        return "Write the day as 2026-12-31."
     said = {
         name: args.get(name, "").strip()[:500] for name in ("about", "rule", "function", "action", "text")
     }
@@ -203,8 +203,8 @@ def _asset(name: str, scene: PageScene) -> Answer:
 
 
 def _unknown(scene: PageScene) -> Answer:
-    says = "The report has the pages of the experiments, the fleet, the trust page, and one for each job."
-    return _trouble(404, "There is nothing here", says, scene)
+    says = "The report has these pages: experiments, fleet, audit, and one for each job."
+    return _trouble(404, "Page not found", says, scene)
 
 
 def _trouble(code: int, title: str, says: str, scene: PageScene) -> Answer:

@@ -80,7 +80,7 @@
     picture.setAttribute("class", "u-off");
     place.tabIndex = 0;
     place.setAttribute("role", "img");
-    place.setAttribute("aria-label", `${figure.dataset.says} Arrow keys read the values, plus and minus look closer, Escape shows all.`);
+    place.setAttribute("aria-label", `${figure.dataset.says} Arrow keys read the values, plus and minus zoom, Escape shows all.`);
     place.addEventListener("keydown", (event) => {
       const entries = {
         ArrowLeft: () => move(plot, -1), ArrowRight: () => move(plot, 1),

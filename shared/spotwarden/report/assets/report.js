@@ -100,7 +100,7 @@
     const boxes = [...form.querySelectorAll("input[name=job]")];
     const says = form.querySelector("[data-chosen]");
     const show = () => {
-      says.textContent = `${chosen.size} of ${LEAST} to ${MOST} jobs chosen`;
+      says.textContent = `${chosen.size} of ${LEAST} to ${MOST} jobs selected`;
       for (const box of boxes) box.disabled = chosen.size >= MOST && !box.checked;
     };
     for (const box of boxes) {

@@ -102,14 +102,14 @@ def _this(entry: AuditedAction, one_vm: Sequence[Bar]) -> bool:
 def _fate(bar: Bar) -> str:
     vm = f"{bar.node or 'The VM'} ({bar.instance_id})" if bar.instance_id else bar.node
     if bar.fate is BarEnd.UP or bar.end is None:
-        return f"{vm} is up, as far as anybody knows."
+        return f"{vm} is still running, according to the last look."
     if bar.fate is BarEnd.UNKNOWN:
-        return f"{vm} was last seen at {moment(bar.end)}; its fate is unknown."
+        return f"{vm} was last seen at {moment(bar.end)}. We don't know what happened to it."
     done = f"Spotwarden did not remove {vm}. At {moment(bar.end)}"
     said = {
-        BarEnd.PREEMPTED: "Compute Engine took it: a preemption of a spot VM",
+        BarEnd.PREEMPTED: "Compute Engine preempted it",
         BarEnd.ENDED: "its job ended",
-        BarEnd.STOPPED: "it was stopped or deleted by a person, or shut itself down",
-        BarEnd.REPLACED: "another took its place",
+        BarEnd.STOPPED: "a person stopped or deleted it, or it shut itself down",
+        BarEnd.REPLACED: "another VM replaced it",
     }.get(bar.fate, "it was lost")
     return f"{done} {said}{': ' + bar.why if bar.why else ''}."

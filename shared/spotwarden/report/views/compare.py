@@ -37,8 +37,8 @@ def compare(comparison: Comparison, frame: PageFrame) -> str:
 
 def _trouble(count: int) -> str:
     if count < LEAST:
-        return "Tick two to four jobs in the table of experiments, then press Compare."
-    return f"Four jobs can be compared at once: these are the first of {count}." if count > MOST else ""
+        return "Select two to four jobs in the table of experiments, then press Compare."
+    return f"At most four jobs can be compared. These are the first four of {count}." if count > MOST else ""
 
 
 def _rows(jobs: Sequence[Experiment], say: Words) -> Iterator[Row]:

@@ -110,7 +110,7 @@ def _picture(metric: str, lines: Sequence[CurveLine], by: str, note: str) -> Pic
     xs = [x for curve in lines for x, _ in curve.points]
     ys = [y for curve_line in lines for _, y in curve_line.points if y is not None]
     if not xs or not ys:
-        text = DrawnText(x=_LEFT, y=_HEIGHT / 2, text="No value of it is a number.", kind="quiet")
+        text = DrawnText(x=_LEFT, y=_HEIGHT / 2, text="No value is a number.", kind="quiet")
         return Picture(
             width=_WIDTH, height=_HEIGHT, title=metric, says="No value is a number.", note=note, texts=(text,)
         )

@@ -22,7 +22,7 @@ _COLUMNS = (
     ("Runtime,\u00a0h", "runtime", True),
     ("VMs up,\u00a0h", "up", True),
     ("Cost,\u00a0USD", "cost", True),
-    ("Done, last sign", "progress", True),
+    ("Done, last seen", "progress", True),
 )
 _AROUND = 2
 """Links to so many pages before and after the present one."""
@@ -140,14 +140,14 @@ def _count(chosen: TablePage, frame: PageFrame) -> str:
     shown = f"{chosen.begin:,} to {chosen.begin + len(chosen.rows) - 1:,}"
     newest = ", the newest first" if frame.static else ""
     left = chosen.found - MOST_COPIES * SIZES[-1] if frame.static else 0
-    older = f"; {left:,} older jobs are on the page of report_jobs only" if left > 0 else ""
+    older = f"; open the page of report_jobs for {left:,} older jobs" if left > 0 else ""
     return f"{some} {'job' if chosen.total == 1 else 'jobs'}; rows {shown}{newest}{older}"
 
 
 def _nothing(table: Experiments) -> str:
     if table.at is None:
-        return "No sweep has made a report yet: the next tick of report_jobs does, within ten minutes."
-    return "No job is as you ask." if table.rows else "No jobs in the bucket yet."
+        return "No report yet. report_jobs writes the first one within 10 minutes."
+    return "No jobs match your search." if table.rows else "No jobs in the bucket yet."
 
 
 def _names(names: Iterator[str] | Sequence[str]) -> list[str]:

@@ -16,7 +16,7 @@ from spotwarden.report.views.rendering import render
 from spotwarden.report.views.stacks import across, along
 from spotwarden.report.views.text import NONE, Words
 
-PARTS = ("Useful", "Starting", "Idle", "Lost", "After", "Unknown")
+PARTS = ("Useful", "Starting", "Idle", "Lost", "After end", "Unknown")
 """What time is split into, in the order of its columns."""
 MOST_CASES = 200
 """Open cases that are listed, those due first."""
@@ -134,22 +134,22 @@ def _money(sums: Sequence[Money]) -> Money:
 def _figures(view: FleetReport, spans: Spans, say: Words) -> Iterator[Figure]:
     total, recovery = view.total, view.total.recovery
     yield "Used", say.hours(spans.used) + " h", f"{total.jobs:,} {'job' if total.jobs == 1 else 'jobs'}"
-    yield "Goodput", say.share(spans.goodput), "useful of what is known"
+    yield "Goodput", say.share(spans.goodput), "useful share of known time"
     yield "Idle", say.hours(spans.idle) + " h", "GPUs below the policy's threshold"
-    yield "Lost", say.hours(spans.lost) + " h", "since the last checkpoint before a preemption"
-    yield "Waiting", say.hours(spans.waiting) + " h", "without VMs, not used and not paid"
+    yield "Lost", say.hours(spans.lost) + " h", "work after the last checkpoint, lost at a preemption"
+    yield "Waiting", say.hours(spans.waiting) + " h", "no VM was available; costs nothing"
     yield "Cost", _usd(total.cost, say), _dated(total.cost)
-    yield "Saved", _usd(total.saved, say), "against the same hours on demand"
-    yield "Waste", _usd(total.waste, say), "what idle, lost and after have cost"
+    yield "Saved", _usd(total.saved, say), "compared with on-demand VMs"
+    yield "Waste", _usd(total.waste, say), "cost of idle, lost and after-end time"
     if recovery.count:
-        note = Markup("median of {}; 90th {}, 99th {}, longest {}").format(
+        note = Markup("median of {}; 90% within {}, 99% within {}, longest {}").format(
             f"{recovery.count:,}", say.span(recovery.p90), say.span(recovery.p99), say.span(recovery.longest)
         )
         yield "Recovery", say.span(recovery.median), note
     else:
-        yield "Recovery", NONE, "no VM was lost and replaced"
+        yield "Recovery", NONE, "no VM was replaced"
     due = sum(case.due is not None for case in view.cases)
-    yield "Open cases", escape(f"{len(view.cases):,}"), f"{due:,} with something due"
+    yield "Open cases", escape(f"{len(view.cases):,}"), f"{due:,} with an action due"
 
 
 def _usd(money: Money, say: Words) -> Markup:

@@ -12,7 +12,7 @@ import msgspec
 
 from spotwarden.report.views.safe import safe_url
 
-NAV = (("index", "Experiments"), ("fleet", "Fleet"), ("trust", "Trust"))
+NAV = (("index", "Experiments"), ("fleet", "Fleet"), ("trust", "Audit"))
 
 
 class PageFrame(msgspec.Struct, frozen=True, kw_only=True):

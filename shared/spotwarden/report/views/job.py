@@ -60,7 +60,7 @@ def job(report: JobReport, frame: PageFrame) -> str:
 def left_out(number: int, noun: str) -> str:
     """What a table has no room for."""
     are = "is" if number == 1 else "are"
-    return f"{count(number, f'more {noun}')} {are} in the JSON only." if number > 0 else ""
+    return f"{count(number, f'more {noun}')} {are} only in the JSON download." if number > 0 else ""
 
 
 def shown_marks(marks: tuple[Mark, ...]) -> tuple[Mark, ...]:
@@ -75,23 +75,23 @@ def shown_marks(marks: tuple[Mark, ...]) -> tuple[Mark, ...]:
 
 def _figures(report: JobReport, say: Words) -> Iterator[Figure]:
     row = report.experiment
-    yield "Runtime", say.span(row.runtime), "from its start to its end, or to now"
+    yield "Runtime", say.span(row.runtime), "from start to end, or to now"
     machines = ", ".join(row.machines[-2:])
     yield "VMs up", _hours(say, row.up_time), count(row.nodes, "VM") + " at a time" if row.nodes else ""
     if row.gpus != 0:
         yield "GPU time", _hours(say, row.gpu_time), count(row.gpus, "GPU") if row.gpus else ""
     known = row.up_time is not None
     yield "Cost", _usd(row.cost, say) if known else UNKNOWN, machines
-    yield "On demand", _usd(row.on_demand, say) if known else UNKNOWN, "what it would have cost without spot"
+    yield "On demand", _usd(row.on_demand, say) if known else UNKNOWN, "cost of the same time on demand"
     if known and row.saved.priced:
-        yield "Saved", _usd(row.saved, say), "by spot"
+        yield "Saved", _usd(row.saved, say), "compared with on demand"
     tries = escape(f"{row.attempts:,}") if row.attempts else UNKNOWN
     yield "Attempts", tries, f"{row.preemptions:,} preempted" if row.attempts else ""
     at = row.advance.at
     yield (
         "Done",
         progress(row.advance),
-        Markup("last sign {}").format(say.when(at)) if at else "no sign of life yet",
+        Markup("last seen {}").format(say.when(at)) if at else "no progress seen yet",
     )
 
 

@@ -65,4 +65,6 @@ def _cell(found: list[OutageHour], worst: int) -> OutageCell:
     count = _trouble(found)
     took, full = sum(match.preempted for match in found), sum(match.stockouts for match in found)
     level = -(-count * _LEVELS // worst) if worst else 0
-    return OutageCell(count=count, level=level, says=f"took {took} VMs, had no room {full} times")
+    return OutageCell(
+        count=count, level=level, says=f"{took} VMs preempted, {full} requests without capacity"
+    )

@@ -15,7 +15,7 @@ MOST_BARS = 12
 _HOUR = timedelta(hours=1)
 _KINDS = (
     ("used", "useful"),
-    ("rest", "starting, after, unknown"),
+    ("rest", "starting, after end, unknown"),
     ("idle", "idle"),
     ("lost", "lost"),
 )
@@ -77,7 +77,7 @@ def _picture(
         height=height,
         title=title,
         says="; ".join(_says(name, spans) for name, spans in named[:MOST_BARS])
-        + ". The table below says the same.",
+        + ". The table below has the same figures.",
         areas=tuple(areas),
         texts=tuple(texts),
         key=tuple((kind, name, SWATCH) for kind, name in _KINDS if kind in kinds),

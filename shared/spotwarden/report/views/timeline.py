@@ -48,7 +48,7 @@ _SIGNS = {
 _LANES = (
     ("Preempted, lost", (MarkKind.PREEMPTED, MarkKind.LOST, MarkKind.ENDED)),
     ("Launched, refused", (MarkKind.LAUNCHED, MarkKind.REFUSED)),
-    ("Told and answered", (MarkKind.WARNED, MarkKind.ANSWERED, MarkKind.ACTED)),
+    ("Warned, answered", (MarkKind.WARNED, MarkKind.ANSWERED, MarkKind.ACTED)),
     ("Checkpoints", (MarkKind.CHECKPOINT,)),
 )
 """Kinds of marks by the row that they stand in."""
@@ -95,7 +95,7 @@ class _Timeline:
             width=WIDTH,
             height=self.y + 6,
             title="Timeline",
-            note=f"{self.left_out:,} VMs are in the table only" if self.left_out else "",
+            note=f"{self.left_out:,} more VMs are only in the table" if self.left_out else "",
             says=self._says(),
             areas=(*grid, *self.areas),
             texts=(*labels, *self.texts),
@@ -189,7 +189,7 @@ class _Timeline:
         return (
             f"From {self.words.stamp(self.start)} to {self.words.stamp(self.end)}: attempts: {attempts};"
             f" zones: {zones or 'none'}; VMs preempted or lost: {lost}; waits: {len(self.report.waits)}."
-            " The tables below say the same."
+            " The tables below have the same figures."
         )
 
     def _key(self) -> Iterator[tuple[str, str, str]]:

@@ -52,8 +52,8 @@ def _count(view: TrustReport) -> str:
 
 def _nothing(view: TrustReport) -> str:
     if view.entries:
-        return "Nothing that was done to it ended a VM; the list below has all of it."
-    days = f"On {view.query.day} nothing" if view.query.day else "Nothing"
+        return "No action on it ended a VM. All actions are listed below."
+    days = f" on {view.query.day}" if view.query.day else ""
     if view.since is not None and not view.query.day:
-        days = f"Since {view.since} (choose a day for what is older) nothing"
-    return f"{days} was done to anything of this name or id; look whether it is spelt as in the job's page."
+        days = f" since {view.since}; for older ones, choose a day"
+    return f"No action on this name or ID{days}. Copy the name or ID from the job's page."
