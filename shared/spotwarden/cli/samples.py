@@ -192,9 +192,10 @@ def _of_cases(tick: Tick) -> Iterator[Notice]:
         doubted = replace(finding, reason=trouble.doubt, todo=trouble.hint, evidence={})
         case = _case(finding, trouble.remedy, tick)
         due = tick.now + _HOUR / 2
-        remediation = Remediation(
-            target=ID, request_id="", at=tick.now, error="403 Required 'compute.instances.stop' permission"
-        )
+        kind = "disks" if rule == "leftover" else "instances"
+        denied = f"403 Required 'compute.{kind}.{trouble.remedy.value}' permission"
+        target = trouble.targets[0].id
+        remediation = Remediation(target=target, request_id="", at=tick.now, error=denied)
         yield case_notices.warning(case, finding, policy, tick, hindered="", due=due, latest=None)
         yield case_notices.unknown(case, doubted, policy, tick)
         yield case_notices.acted(case, policy, tick)

@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 
 from spotwarden.model.notice import Notice, Severity
 from spotwarden.model.policy import Policy
+from spotwarden.model.spans import moment
 from spotwarden.model.tick import Tick
 
 SILENT = timedelta(hours=1)
@@ -30,19 +31,19 @@ def silent(swept: Mapping[str, datetime], policy: Policy, tick: Tick) -> Notice 
     since = {name: at for name, at in sorted(swept.items()) if tick.now - at > SILENT}
     if not since:
         return None
-    item = next(iter(since)) if len(since) == 1 else f"{len(since)} functions"
+    item, has = (next(iter(since)), "hasn't") if len(since) == 1 else (f"{len(since)} functions", "haven't")
     return Notice(
         id=f"{KIND}/{tick.now:%Y-%m-%d}/{'+'.join(since)}",
         kind=KIND,
         severity=Severity.URGENT,
         job="",
         at=tick.now,
-        what=f"{item} hasn't completed a sweep for over an hour",
+        what=f"{item} {has} completed a sweep for over an hour",
         why=f"based on {'its last recorded sweep' if len(since) == 1 else 'their last recorded sweeps'}",
         todo="run `spotwarden doctor`, or look at the function's log and its Cloud Scheduler job. If"
         " you removed the"
         " function, delete its object in spotwarden/turns/",
         then=" ".join(_UNDONE.get(name, f"Until this is fixed, {name} does nothing.") for name in since),
         owner=policy.governance.ops,
-        evidence={name: f"last sweep {at:%Y-%m-%d %H:%M:%S} UTC" for name, at in since.items()},
+        evidence={"last sweep": ", ".join(f"{name} at {moment(at)}" for name, at in since.items())},
     )

@@ -146,7 +146,7 @@ class EarlyStopLimits(Limits, frozen=True, kw_only=True):
     """
 
     RULE = "early_stop"
-    TITLE = "has stopped improving"
+    TITLE = "trains without improving"
     WORKS = "its metrics were in order again"
     REMEDIES = (Remedy.NONE, Remedy.STOP)
     LENIENT = {
@@ -207,7 +207,7 @@ class JobCap(Limits, frozen=True, kw_only=True):
     """
 
     RULE = "job_cap"
-    TITLE = "is near or over its limit"
+    TITLE = "is near or over its time or cost limit"
     REMEDIES = (Remedy.NONE, Remedy.STOP)
     LENIENT = {
         **Limits.LENIENT,

@@ -149,7 +149,7 @@ def test_the_page_says_what_would_be_done_and_who_may(gang):
     for said in (
         "Approve the action on job?",
         "All 64 VMs will be stopped (its disks are kept) by the next sweep that still finds this problem.",
-        "The approval lasts 1d",
+        "The approval lasts 24 h",
         "waits for approval",
         "no action until it is approved",
         "spotwarden cases approve idle gang",

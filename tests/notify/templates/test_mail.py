@@ -35,7 +35,7 @@ def test_where_there_is_nothing_to_do_it_says_so():
 
 def test_an_inbox_shows_what_comes_next_beside_the_subject():
     """Of one notice what will happen, or what to do; of several how many are urgent."""
-    shown = '<div class="preheader">{}'
+    shown = '<div class="preheader" style="display:none;mso-hide:all">{}'
     assert shown.format("It will be stopped (its disks are kept) at 14:30 UTC") in message().html
     assert shown.format("Mend it.") in message(pending(notice(todo="mend it", then="", due=None))).html
     assert shown.format("2 of these 2 notices are urgent") in message(*flood(2)).html
@@ -252,3 +252,19 @@ def test_the_engine_of_pages_is_loaded_with_the_first_mail_only():
     """A function that writes none starts without it."""
     say = "import sys, spotwarden.notify.templates; sys.exit('jinja2' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", say], check=False).returncode == 0
+
+
+def test_outlook_for_windows_gets_a_width_and_padding_from_tables():
+    """It renders with Word, which has no max-width, and padding only in cells."""
+    html = message().html
+    assert '<!--[if mso]><table role="presentation" width="600" align="center">' in html
+    buttons = html.count('class="go')
+    assert (
+        buttons == html.count('style="mso-padding-alt:11px 16px"') == html.count('style="color:#ffffff"') > 0
+    )
+
+
+def test_the_style_sheet_is_what_gmail_takes():
+    """It drops one that is longer than 8 KiB, and shows the first 102 kB of a page (MAIL has the room)."""
+    html = message().html
+    assert len(html.partition("<style>")[2].partition("</style>")[0].encode()) < 8192

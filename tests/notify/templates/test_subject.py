@@ -29,9 +29,13 @@ def test_it_stays_the_same_whatever_the_moment_and_the_figures():
 @pytest.mark.parametrize(
     ("facts", "said"),
     [
-        ({"kind": "idle_acted", "what": "nap-1 was stopped"}, "nap: stopped (GPUs are idle)"),
-        ({"kind": "orphan_acted", "what": "nap-1 was deleted"}, "nap: deleted (VM is no longer needed)"),
-        ({"kind": "idle_cleared"}, "nap: resolved (GPUs are idle)"),
+        ({"kind": "idle_acted", "what": "nap-1 was stopped"}, "nap: stopped (idle GPUs)"),
+        ({"kind": "orphan_acted", "what": "nap-1 was deleted"}, "nap: deleted (VM not needed)"),
+        ({"kind": "idle_cleared"}, "nap: resolved (idle GPUs)"),
+        (
+            {"kind": "idle_failing", "what": "nap-1 should be stopped, but"},
+            "nap: can't be stopped (idle GPUs)",
+        ),
         ({"kind": "idle_unknown"}, "nap: can't check its GPUs"),
         ({"job": ""}, "nap-1: GPUs are idle"),
         ({"job": "", "instances": ()}, "Spotwarden: GPUs are idle"),

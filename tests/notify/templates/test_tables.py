@@ -61,7 +61,9 @@ def test_a_table_without_columns_is_none():
 def test_the_address_of_the_report_is_a_link_in_the_message_of_the_week_alone():
     """Which promises nothing about one answer; without an address there is the command."""
     html = told(JOBS, report="https://report.example.com/").html
-    assert '<a class="go" href="https://report.example.com/">Open the report</a>' in html
+    assert (
+        '<a class="go" style="color:#ffffff" href="https://report.example.com/">Open the report</a>' in html
+    )
     assert "Each button shows" not in html
     assert "gcloud run services proxy report-jobs" in told(JOBS).html
     assert (

@@ -34,7 +34,7 @@ async def hang(ward: Ward, journey: GovernanceJourney) -> None:
 
 async def long(ward: Ward, journey: GovernanceJourney) -> None:
     """Its team's limit is 2 h 5 min: warned at 80 % and 95 %, extended once, stopped at the new limit."""
-    nears = f"{ward.name} is near or over its limit"
+    nears = f"{ward.name} is near or over its time or cost limit"
     await journey.until(100)
     await ward.told(nears)
     await journey.until(122)

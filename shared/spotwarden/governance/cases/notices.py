@@ -193,7 +193,9 @@ def case_notice(case: Case, policy: Policy, tick: Tick, **said: object) -> Notic
     ops = policy.governance.ops
     told = (subject.owner if subject.ours else "") or ops
     where = {
-        "instances": ", ".join(target.id for target in subject.targets[:20]),
+        "resource" if case.rule == "leftover" else "instances": ", ".join(
+            target.id for target in subject.targets[:20]
+        ),
         "zones": ", ".join(sorted({target.zone for target in subject.targets if target.zone})),
     }
     evidence = {key: value for key, value in where.items() if value}

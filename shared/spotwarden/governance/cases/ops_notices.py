@@ -15,6 +15,7 @@ from spotwarden.model.case import Case, Remediation
 from spotwarden.model.governance import Remedy
 from spotwarden.model.notice import Notice, Severity, Way
 from spotwarden.model.policy import Policy
+from spotwarden.model.spans import span
 from spotwarden.model.tick import Tick
 from spotwarden.model.values import written
 
@@ -42,6 +43,7 @@ def failing(
             for item in remediations
         ),
         todo=_by_hand(case),
+        then="Spotwarden keeps trying. Until it succeeds, this costs money",
         evidence=case.evidence,
         owner=policy.governance.ops or case.subject.owner,
     )
@@ -51,12 +53,9 @@ def _by_hand(case: Case) -> str:
     """What ops can type instead; Spotwarden goes on trying."""
     target = case.subject.targets[0] if case.subject.targets else None
     if target is None or not target.zone or not target.id.isdecimal():
-        return "fix the cause below, or delete it yourself. It still costs money. Spotwarden keeps trying"
+        return "fix the cause below, or delete it yourself"
     verb = "delete" if case.remedy is Remedy.DELETE else "stop"
-    command = f"`gcloud compute instances {verb} {target.name} --zone={target.zone}`"
-    return (
-        f"fix the cause below, or run {command}. The VM still runs and costs money. Spotwarden keeps trying"
-    )
+    return f"fix the cause below, or run `gcloud compute instances {verb} {target.name} --zone={target.zone}`"
 
 
 def counted(vms: int) -> str:
@@ -128,7 +127,7 @@ def approval(case: Case, budget: int, policy: Policy, tick: Tick) -> Notice:
         todo=f"if all {count} should {phrase.partition(' (')[0]}, run `{command}`. Otherwise, run"
         f" `spotwarden cases keep {case.rule} {case.key} --for {written(policy.notify.keep)}`",
         then="Spotwarden takes no action until you approve it. You won't be notified again. An approval lasts"
-        f" {written(policy.governance.approval_lasts)} and covers only these VMs and this problem",
+        f" {span(policy.governance.approval_lasts)} and covers only these VMs and this problem",
         evidence=case.evidence,
         owner=policy.governance.ops,
         ways=(Way.APPROVE, Way.KEEP),

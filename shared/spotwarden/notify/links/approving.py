@@ -10,7 +10,7 @@ from spotwarden.model.case import Case
 from spotwarden.model.governance import Mode
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.policy import Policy
-from spotwarden.model.values import written
+from spotwarden.model.spans import span
 from spotwarden.notify.links.on_cases import WHY, take
 from spotwarden.notify.links.reply import AnswerVerdict, OfferFacts, OfferStanding
 from spotwarden.notify.links.standing import FORBIDDEN, barred, facts, of_case, settled
@@ -48,7 +48,7 @@ def _says(case: Case, policy: Policy) -> str:
     phrase = remedy_phrases(case.remedy, case)[0]
     return (
         f"All {len(case.subject.targets)} VMs will {phrase} by the next sweep that still finds this problem."
-        f" The approval lasts {written(policy.governance.approval_lasts)}."
+        f" The approval lasts {span(policy.governance.approval_lasts)}."
     )
 
 

@@ -93,17 +93,17 @@ _OF_JOBS = {
     ),
 }
 _SUBJECTS = {
-    "orphan": ("VM is no longer needed", "can't tell if its VM is needed"),
-    "leftover": ("unused resource left", "can't tell if it's unused"),
-    "stall": ("no progress", "can't check its progress"),
-    "early_stop": ("training looks stuck", "can't check its metrics"),
-    "idle": ("GPUs are idle", "can't check its GPUs"),
-    "job_cap": ("near its limit", "can't check its limit"),
-    "instance_cap": ("VM near its limit", "can't check its time limit"),
-    "owner_cap": ("owner near the limit", "can't check its owner's limit"),
-    "compliance": ("violates the policy", "can't check it against the policy"),
+    "orphan": ("VM is no longer needed", "VM not needed", "can't tell if its VM is needed"),
+    "leftover": ("unused resource left", "unused resource", "can't tell if it's unused"),
+    "stall": ("no progress", "no progress", "can't check its progress"),
+    "early_stop": ("training looks stuck", "training stuck", "can't check its metrics"),
+    "idle": ("GPUs are idle", "idle GPUs", "can't check its GPUs"),
+    "job_cap": ("time or cost limit is near", "time or cost limit", "can't check its limit"),
+    "instance_cap": ("VM's time limit is near", "VM's time limit", "can't check its time limit"),
+    "owner_cap": ("owner's limit is near", "owner's limit", "can't check its owner's limit"),
+    "compliance": ("violates the policy", "policy violation", "can't check it against the policy"),
 }
-"""What is wrong by each rule, and that nobody could tell, as short as a subject must be."""
+"""By rule: what is wrong, the same as a cause, and that nobody could tell; as short as a subject must be."""
 _OF_CASES = {
     "warning": (
         "{}",
@@ -115,10 +115,10 @@ _OF_CASES = {
         "We couldn't check whether a VM or job {}; no action is taken.",
         (Severity.INFO,),
     ),
-    "acted": ("done ({})", "A VM or job {}, and the remedy was applied.", (Severity.URGENT,)),
-    "cleared": ("resolved ({})", "The warning that a VM or job {} no longer applies.", (Severity.INFO,)),
+    "acted": ("done ({cause})", "A VM or job {}, and the remedy was applied.", (Severity.URGENT,)),
+    "cleared": ("resolved ({cause})", "The warning that a VM or job {} no longer applies.", (Severity.INFO,)),
     "failing": (
-        "remedy failed ({})",
+        "can't be done ({cause})",
         "A VM or job {}, and the remedy fails or isn't allowed; for ops.",
         (Severity.URGENT,),
     ),
@@ -126,8 +126,8 @@ _OF_CASES = {
 
 
 def _subject(form: str, rule: str) -> str:
-    wrong, unclear = _SUBJECTS.get(rule, (rule, f"can't check {rule}"))
-    return form.format(wrong, unclear=unclear)
+    wrong, cause, unclear = _SUBJECTS.get(rule, (rule, rule, f"can't check {rule}"))
+    return form.format(wrong, cause=cause, unclear=unclear)
 
 
 PHASES: Mapping[str, NoticeKind] = {

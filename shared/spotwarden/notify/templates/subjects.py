@@ -14,7 +14,7 @@ from spotwarden.notify.templates.text import brief_clock, clean, count, cut, cut
 
 LONGEST = 60
 _LONGEST_NAME = 120
-_DONE = re.compile(r" was (stopped|deleted)")
+_DONE = re.compile(r" (?:was|should be) (stopped|deleted)")
 _SENDER = "Spotwarden"
 """What a subject begins with where no job and no VM can."""
 
