@@ -175,7 +175,7 @@ def test_a_zone_that_does_not_answer_is_said_to_hide_what_may_run(shop):
     shop.world.hide(ZONE)
     said = shop.refused("stop", "my-job", "--yes")
     assert "my-job is closed as stopped" in said
-    assert f"unreachable: {ZONE}: a VM there may run on; run the command again" in said
+    assert f"unreachable: {ZONE}: a VM there may still run; run the command again" in said
     assert AttemptState.STOPPED in {shop.attempt(number).state for number in (1, 2) if shop.attempt(number)}
 
 
@@ -315,7 +315,7 @@ def test_what_keeps_a_colleagues_vm_of_the_jobs_name_is_the_colleagues(shop):
 def test_what_is_neither_job_nor_vm_cannot_be_kept(shop):
     """Nor for a time that is over, or for two at once."""
     assert "unknown job or VM 'nobody'" in shop.refused("keep", "nobody", "--for", "1h")
-    assert "is over already" in shop.refused("keep", "my-job", "--until", "2020-01-01")
+    assert "is in the past" in shop.refused("keep", "my-job", "--until", "2020-01-01")
     assert "use one of" in shop.refused("keep", "my-job")
     assert "use one of" in shop.refused("keep", "my-job", "--for", "1h", "--off")
 

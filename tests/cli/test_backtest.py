@@ -100,13 +100,13 @@ def test_a_job_that_failed_is_no_objection(project, policy):
 def test_nothing_recorded_is_said_so(workstation, policy):
     """For every function, where none is named."""
     told = workstation.ok("backtest", "--policy", policy("4h"))
-    assert told.count("no sweeps on record in this time") == 4
+    assert told.count("no recorded sweeps in this time") == 4
 
 
 def test_only_the_time_that_is_asked_for_is_replayed(project, policy):
     """What was recorded before is left alone."""
     told = project.ok("backtest", "--policy", policy("4h"), "--since", "1s", "--function", "flag_idle_gpus")
-    assert "no sweeps on record in this time" in told
+    assert "no recorded sweeps in this time" in told
 
 
 def test_a_record_that_cannot_be_read_is_told(project, policy):

@@ -154,7 +154,7 @@ def test_setting_says_what_is_stronger(home, monkeypatch):
     monkeypatch.setenv("SPOTWARDEN_BUCKET", "env")
     done = run("set", "bucket", "mine", "--here")
     assert "bucket = env" in done.output
-    assert f"it comes from SPOTWARDEN_BUCKET, which is stronger than {home[1].parent}" in done.output
+    assert f"it comes from SPOTWARDEN_BUCKET, which overrides {home[1].parent}" in done.output
     assert (home[1].parent / "src/.spotwarden.toml").read_text() == 'bucket = "mine"\n'
 
 

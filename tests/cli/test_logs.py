@@ -232,7 +232,7 @@ def test_an_attempt_that_was_only_claimed_has_no_vm(speaker, run):
 def test_silence_is_said_to_be_silence(speaker, run):
     """Beside the output, which stays empty."""
     speaker.attempt(1)
-    assert run() == (0, [], ["-- nothing has been said yet --"])
+    assert run() == (0, [], ["-- nothing has been logged yet --"])
 
 
 def test_there_is_no_such_job(run):

@@ -194,8 +194,8 @@ def test_dropping_asks_first(workstation, put):
 
 def test_it_has_to_be_said_what_is_meant(workstation):
     """Nothing, or both a key and all, is a slip."""
-    assert "say --all" in workstation.refused("notices", "retry")
-    assert "say --all" in workstation.refused("notices", "drop", "n-1", "--all")
+    assert "add --all" in workstation.refused("notices", "retry")
+    assert "add --all" in workstation.refused("notices", "drop", "n-1", "--all")
 
 
 def test_what_cannot_be_read_is_told_beside_the_rest(workstation, put):

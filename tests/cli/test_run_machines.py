@@ -38,7 +38,7 @@ def test_the_machine_that_is_meant(machine, gpu, meant):
 @pytest.mark.parametrize(
     ("machine", "gpu", "says"),
     [
-        ("", "", "say --machine"),
+        ("", "", "add --machine"),
         ("g2-standard-8", "l4:2", "comes with 1 nvidia-l4, not with 2 nvidia-l4; nvidia-l4 comes"),
         ("g2-standard-8", "t4:1", "an N1 machine takes 1 with up to 48 vCPUs"),
         ("e2-standard-8", "t4:1", "nvidia-tesla-t4 cannot be attached to e2-standard-8"),

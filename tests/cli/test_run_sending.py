@@ -239,7 +239,7 @@ def test_what_is_left_out_of_the_code_is_told(data):
         assert set(tar.getnames()) == {".gitignore", "a", "b c", "out", "sub", "sub/a"}
         told = list(done.told())
     assert told[1].startswith("  left out: x0, x1, x2, x3, x4 and 2 more")
-    assert "warning: out leads out of the folder" in told[2]
+    assert "warning: out points outside the folder" in told[2]
 
 
 def test_a_checkout_by_somebody_else_packs_to_the_same_bytes(data):

@@ -113,7 +113,7 @@ def test_a_tick_whose_turn_is_taken_leaves_the_work_to_the_other(two):
     """It reads and changes nothing else."""
     assert turn_of(two)
     two.cloud.compute.trouble.order("instances", unanswered(after_work=False))
-    assert two.sweep().waiting == ("another sweep looks at everything",)
+    assert two.sweep().waiting == ("another sweep is running",)
     assert ledgers(two) == set()
 
 
@@ -121,7 +121,7 @@ def test_a_turn_is_over_after_half_a_minute_at_most(two):
     """A sweep that died keeps nobody from looking."""
     turn_of(two)
     two.wait(seconds=29)
-    assert two.sweep().waiting == ("another sweep looks at everything",)
+    assert two.sweep().waiting == ("another sweep is running",)
     two.wait(seconds=1)
     two.sweep()
     assert ledgers(two) == {"other", "test-vm"}

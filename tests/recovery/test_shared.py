@@ -158,9 +158,9 @@ def test_a_kept_turn_is_over_soon_when_its_message_does_not_come(struck):
     """Ticks and other events go on then."""
     struck.event("job-1", message="7")
     struck.world.wait(seconds=14)
-    assert struck.tick().waiting == ("another sweep looks at everything",)
+    assert struck.tick().waiting == ("another sweep is running",)
     struck.world.wait(seconds=1)
-    assert struck.tick().waiting != ("another sweep looks at everything",)
+    assert struck.tick().waiting != ("another sweep is running",)
 
 
 def test_after_some_minutes_the_event_comes_no_more(struck):

@@ -54,15 +54,15 @@ def stockout(zone: str, machine: str | None, seconds: float, *, off: bool) -> No
 @click.argument("service", required=False, default="")
 @click.option("--status", type=int, help="Answer with this HTTP status, such as 429 or 503.")
 @click.option("--cut", is_flag=True, help="Cut the connection.")
-@click.option("--after", is_flag=True, help="Do the work first: it is the answer that is lost.")
+@click.option("--after", is_flag=True, help="Do the work, then lose the answer.")
 @click.option("--delay", type=Duration(), help="Wait this long first.")
-@click.option("--method", default="", help="Only this HTTP method, or this gRPC method.")
-@click.option("--path", default="", help="Only paths in which this regular expression is found.")
-@click.option("--count", type=int, help="Only so many calls.")
+@click.option("--method", default="", help="Only this HTTP or gRPC method.")
+@click.option("--path", default="", help="Only paths that match this regular expression.")
+@click.option("--count", type=int, help="Only this many calls.")
 @click.option("--probability", type=float, help="Only this share of the calls.")
-@click.option("--for", "seconds", type=Duration(), help="Only for so long.")
+@click.option("--for", "seconds", type=Duration(), help="Only for this long.")
 @click.option("--off", is_flag=True, help="End all faults.")
-@click.option("--list", "show", is_flag=True, help="Show the faults in force.")
+@click.option("--list", "show", is_flag=True, help="List active faults.")
 def fault(*, off: bool, show: bool, **rule: Any) -> None:
     """Make calls fail or slow.
 
@@ -98,9 +98,9 @@ def tick(job: str) -> None:
 def travel(duration: float) -> None:
     """Skip time: run what comes due, and wait for it.
 
-    Clocks and metrics move on, and each schedule that came due runs once. VMs keep their clocks.
+    Clocks and metrics advance, and each schedule that comes due runs once. VMs keep their clocks.
 
-    It waits until the functions are done with what came due.
+    It waits until the functions have finished.
     """
     arrived = call("POST", "/local/travel", {"seconds": duration})
     ahead = f"{arrived['ahead_seconds'] / 60:g} min ahead of this machine"
@@ -115,7 +115,7 @@ def _left() -> str:
 
 @click.command()
 @click.argument("node")
-@click.option("--on/--off", "runs", default=True, help="Whether it has one.")
+@click.option("--on/--off", "runs", default=True, help="Add or remove it.")
 def agent(node: str, *, runs: bool) -> None:
     """Add an Ops Agent to VMs of this name, or remove it.
 
@@ -126,10 +126,10 @@ def agent(node: str, *, runs: bool) -> None:
 
 
 @click.command()
-@click.option("--down", is_flag=True, help="Nobody listens.")
-@click.option("--refuse", "refuses", multiple=True, metavar="ADDRESS", help="Take no mail for this address.")
-@click.option("--mute", type=int, default=0, help="Take so many mails, and hang up without having said so.")
-@click.option("--off", is_flag=True, help="Be well again.")
+@click.option("--down", is_flag=True, help="Accept no connections.")
+@click.option("--refuse", "refuses", multiple=True, metavar="ADDRESS", help="Reject mail for this address.")
+@click.option("--mute", type=int, default=0, help="Accept this many mails, then hang up without confirming.")
+@click.option("--off", is_flag=True, help="End all mail failures.")
 def mail(*, down: bool, refuses: tuple[str, ...], mute: int, off: bool) -> None:
     """Make the mail server fail; replaces earlier settings."""
     if down or refuses or mute or off:

@@ -7,5 +7,5 @@ LIMIT = click.option(
     "limits",
     multiple=True,
     metavar="NAME=VALUE",
-    help="Another limit of docs/local-cloud-reference.md, such as latency_seconds=0.1; `off` lifts all.",
+    help="Change a limit of docs/local-cloud-reference.md, such as latency_seconds=0.1; `off` lifts all.",
 )

@@ -16,21 +16,19 @@ INFRA = Path(__file__).resolve().parents[2]
 @click.command()
 @click.option("--http-port", default=0, show_default="any free one", help="Port of the REST APIs.")
 @click.option("--grpc-port", default=0, show_default="any free one", help="Port of Pub/Sub and Monitoring.")
-@click.option("--project", default="local-project", show_default=True, help="The project's id.")
-@click.option(
-    "--state", type=click.Path(path_type=Path), help="Folder to keep the bucket in; else a temporary one."
-)
-@click.option("--functions", is_flag=True, help="Run the functions of infra/functions.yaml as well.")
-@click.option(
-    "--bucket", default="", help="The jobs' bucket, made for the functions [default: PROJECT-jobs]."
-)
-@click.option("--prefix", default="", help="The bucket-wide prefix, such as users/.")
+@click.option("--project", default="local-project", show_default=True, help="Project ID.")
+@click.option("--state", type=click.Path(path_type=Path), help="Folder for the bucket [default: temporary].")
+@click.option("--functions", is_flag=True, help="Also run the functions of infra/functions.yaml.")
+@click.option("--bucket", default="", help="Bucket of the jobs [default: PROJECT-jobs].")
+@click.option("--prefix", default="", help="Prefix of the jobs in the bucket, such as users/.")
 @click.option(
     "--policy", type=click.Path(path_type=Path), default=INFRA / "policy.toml", help="The policy file."
 )
-@click.option("--metric-seconds", default=60.0, show_default=True, help="How often VMs are measured.")
+@click.option(
+    "--metric-seconds", default=60.0, show_default=True, help="Seconds between measurements of VMs."
+)
 @LIMIT
-@click.option("--no-machines", is_flag=True, help="VMs without processes: none of their scripts runs.")
+@click.option("--no-machines", is_flag=True, help="VMs have no processes: their scripts don't run.")
 def serve(
     *,
     http_port: int,

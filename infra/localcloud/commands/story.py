@@ -21,10 +21,8 @@ from localcloud.private import keep_private
     show_default=True,
     help="Restart of preempted jobs, or finding, warning about and stopping VMs that are no longer needed.",
 )
-@click.option("--once", is_flag=True, help="End after the story, at a terminal too.")
-@click.option(
-    "--state", type=click.Path(path_type=Path), help="Folder to keep everything in; else a temporary one."
-)
+@click.option("--once", is_flag=True, help="Exit after the story, also at a terminal.")
+@click.option("--state", type=click.Path(path_type=Path), help="Folder for all data [default: temporary].")
 @LIMIT
 def story(*, name: str, once: bool, state: Path | None, limits: tuple[str, ...]) -> None:
     """Play a demo on a local cloud; fails if a step fails."""

@@ -48,7 +48,7 @@ PROGRAM, VARIABLE = "spotwarden", "_SPOTWARDEN_COMPLETE"
 def completion(ctx: click.Context, shell: str) -> None:
     """Print the completion script of a shell.
 
-    To complete job names, it asks the bucket for at most 2 s.
+    Completing job names reads the bucket, for at most 2 s.
 
     \b
     Examples:

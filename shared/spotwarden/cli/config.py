@@ -21,16 +21,15 @@ from spotwarden.cli.table import plain, render
 from spotwarden.cli.toml_lines import UnsafeTomlError, with_value, without
 
 NAME = click.argument("name", type=click.Choice(list(KNOWN)))
-HERE = click.option("--here", is_flag=True, help=f"The project's file, {PROJECT_FILE}, instead of your own.")
+HERE = click.option("--here", is_flag=True, help=f"Use the project's file, {PROJECT_FILE}.")
 
 
 @click.group()
 def config() -> None:
     """Show and set the bucket, project, owner and more.
 
-    The strongest word first: an option such as `spotwarden --bucket B …`, the environment
-    (SPOTWARDEN_BUCKET), .spotwarden.toml of the project that you stand in, your own file. Secrets stand in
-    none of them.
+    In order of precedence: an option such as `spotwarden --bucket B …`, an environment variable such as
+    SPOTWARDEN_BUCKET, .spotwarden.toml of the current project, your settings file. None holds secrets.
 
     \b
     Examples:
@@ -171,10 +170,10 @@ def _say(name: str, file: Path) -> None:
     try:
         held = next(setting for setting in settings(os.environ) if setting.name == name)
     except ConfigError as error:
-        raise ConfigError(f"{file} was written, and there is more to fix: {error.message}") from error
+        raise ConfigError(f"{file} was written, but there is more to fix: {error.message}") from error
     click.echo(_sentence(held, name))
     if held.source and held.source != str(file):
-        click.echo(f"it comes from {held.source}, which is stronger than {file}", err=True)
+        click.echo(f"it comes from {held.source}, which overrides {file}", err=True)
 
 
 def _sentence(held: ConfiguredSetting, name: str) -> str:

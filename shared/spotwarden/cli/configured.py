@@ -64,15 +64,15 @@ def _prefix(value: str) -> str:
 
 KNOWN: Mapping[str, KnownSetting] = {
     "project": KnownSetting("SPOTWARDEN_PROJECT", "the Google Cloud project"),
-    "bucket": KnownSetting("SPOTWARDEN_BUCKET", "the bucket that the jobs write to", _bucket),
-    "prefix": KnownSetting("SPOTWARDEN_PREFIX", "the folder of the bucket that the jobs stand in", _prefix),
+    "bucket": KnownSetting("SPOTWARDEN_BUCKET", "the bucket of the jobs", _bucket),
+    "prefix": KnownSetting("SPOTWARDEN_PREFIX", "the folder of the jobs in the bucket", _prefix),
     "notices": KnownSetting("SPOTWARDEN_NOTICES", "the Pub/Sub topic of notices, its short name"),
-    "owner": KnownSetting("SPOTWARDEN_OWNER", "who you are, to jobs and notices: an address"),
+    "owner": KnownSetting("SPOTWARDEN_OWNER", "your email address, as the owner of jobs"),
     "policy": KnownSetting("SPOTWARDEN_POLICY", "the policy file of the deployment", is_path=True),
     "prices": KnownSetting("SPOTWARDEN_PRICES", "the price table", is_path=True),
-    "ops": KnownSetting("SPOTWARDEN_OPS", "who is told what no developer can fix"),
-    "mode": KnownSetting("SPOTWARDEN_MODE", "observe or enforce, before the policy's word", _mode),
-    "workers": KnownSetting("SPOTWARDEN_WORKERS", "how many objects are worked on at a time", _workers),
+    "ops": KnownSetting("SPOTWARDEN_OPS", "who gets messages that no developer can act on"),
+    "mode": KnownSetting("SPOTWARDEN_MODE", "observe or enforce; overrides the policy's mode", _mode),
+    "workers": KnownSetting("SPOTWARDEN_WORKERS", "how many objects to work on in parallel", _workers),
 }
 """By the name that a file uses."""
 

@@ -70,7 +70,7 @@ class JudgedSweep(msgspec.Struct, frozen=True, kw_only=True):
 def govern(context: SweepContext, rules: SweptRules[Facts]) -> Swept:
     """One sweep. An event's looks at its own VM and never acts: the next tick does, with all in view."""
     if context.tick.about and too_many(context.tick):
-        return swept([Wait(reason="many VMs are made at once: the next tick looks at all", soon=False)], ())
+        return swept([Wait(reason="many VMs are being created: the next tick checks all", soon=False)], ())
     if context.tick.about:
         judged_sweep = _look(context, rules, _steady(context))
         if any(case.finding for case in judged_sweep.cases):
@@ -81,7 +81,7 @@ def govern(context: SweepContext, rules: SweptRules[Facts]) -> Swept:
     store, layout = context.cloud.store, context.settings.layout
     taken = take_turn(store, layout, context.tick)
     if taken is None:
-        return swept([Wait(reason="another sweep looks at everything", soon=False)], ())
+        return swept([Wait(reason="another sweep is running", soon=False)], ())
     check_clock(store, layout, taken, context.tick, context.policy.governance.clock_skew)
     return _sweep(context, rules, taken)
 

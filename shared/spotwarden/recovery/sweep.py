@@ -50,7 +50,7 @@ def sweep(context: SweepContext) -> Swept:
     seen = gather(context.cloud, settings.layout, tick, SweepWidth(settings.workers, settings.share_from))
     if seen.busy:
         # Whoever has the turn looks at this event's marker too, and asks for its own event again.
-        return swept([Wait(reason="another sweep looks at everything", soon=False)], ())
+        return swept([Wait(reason="another sweep is running", soon=False)], ())
     shared = seen.shared if seen.shared and _shared_out(context, seen.shared) else None
     waits, failures = list[Wait](), list[Exception]()
     try:

@@ -65,7 +65,9 @@ def report(carried: Carried) -> None:
     verdict = carried.verdict
     if carried.unsure:
         why = plain(carried.unsure)
-        raise click.ClickException(f"we can't tell whether all of it was done ({why}); run the command again")
+        raise click.ClickException(
+            f"we couldn't confirm that everything was done ({why}); run the command again"
+        )
     if verdict.standing is OfferStanding.BARRED:
         raise refuse(verdict)
     click.echo(plain(verdict.done))

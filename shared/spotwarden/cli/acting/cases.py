@@ -26,7 +26,7 @@ from spotwarden.recovery.job_folder import read_job_file
 
 HEAD = ("RULE", "CASE", "ABOUT", "OWNER", "STANDS", "FOR", "DUE", "REASON")
 RULE = click.Choice(list(RULES))
-why_option = click.option("--why", default="", help="The reason, for those who read the case later.")
+why_option = click.option("--why", default="", help="Reason, for the case's history.")
 
 
 @click.group()
@@ -44,7 +44,7 @@ def cases() -> None:
 
 
 @cases.command("list")
-@click.option("--rule", type=RULE, help="Only the cases of this rule.")
+@click.option("--rule", type=RULE, help="Only cases of this rule.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, one list.")
 def list_(rule: str | None, *, as_json: bool) -> None:
     """List open cases, oldest first."""
@@ -69,7 +69,7 @@ def list_(rule: str | None, *, as_json: bool) -> None:
 def show(rule: str, key: str, *, as_json: bool) -> None:
     """Show a case: evidence, warnings and actions so far.
 
-    KEY is the case's own, or a VM's or a job's name where only one case is about it.
+    KEY is the case's key, or the name of a VM or job that has only one case.
     """
     context = open_context()
     case = _arrived(context, _find(context, rule, key))
@@ -89,8 +89,8 @@ def show(rule: str, key: str, *, as_json: bool) -> None:
 @cases.command()
 @click.argument("rule", type=RULE)
 @click.argument("key")
-@click.option("--for", "span", type=SpanParam(), help="For so long, such as 8h.")
-@click.option("--until", type=MomentParam(), help="To the end of a day (2026-12-31), or to a moment; UTC.")
+@click.option("--for", "span", type=SpanParam(), help="How long, such as 8h.")
+@click.option("--until", type=MomentParam(), help="Until the end of a day (2026-12-31), or a time; UTC.")
 @why_option
 def keep(rule: str, key: str, *, span: timedelta | None, until: datetime | None, why: str) -> None:
     """Take no action on a case for a time.
@@ -117,7 +117,7 @@ def release(rule: str, key: str, *, why: str) -> None:
 @cases.command()
 @click.argument("rule", type=RULE)
 @click.argument("key")
-@click.option("--by", "span", type=SpanParam(), required=True, help="By so much, such as 4h.")
+@click.option("--by", "span", type=SpanParam(), required=True, help="How much more time, such as 4h.")
 @why_option
 def extend(rule: str, key: str, *, span: timedelta, why: str) -> None:
     """Give a job more time, up to the policy's ceiling."""
@@ -131,8 +131,8 @@ def extend(rule: str, key: str, *, span: timedelta, why: str) -> None:
 def approve(rule: str, key: str, *, why: str) -> None:
     """Approve a remedy for more VMs than one sweep may act on.
 
-    Only what was asked for is approved: these VMs, in this trouble, for as long as the policy says. The next
-    sweep that still finds the same applies it; `spotwarden cases keep` takes it back until then.
+    The approval covers only these VMs and this problem, for as long as the policy says. The next sweep that
+    still finds the problem acts. Until then, `spotwarden cases keep` withdraws the approval.
     """
     _answer(rule, key, lambda by, _now: Approve(by=by, why=why))
 

@@ -42,7 +42,7 @@ def change_job_file(context: Context, tick: Tick, job: str, *, by: str, **change
                 continue
             case other:
                 raise click.ClickException(f"{object_name} could not be written: {other}")
-    raise click.ClickException(f"{object_name} changes too fast; nothing was written")
+    raise click.ClickException(f"{object_name} is being changed by others; nothing was written")
 
 
 def _edited(object_name: str, text: str, name: str, value: str | date | None) -> str:

@@ -24,8 +24,8 @@ DIGITS = 12
 """How much of a notice's key is shown."""
 FEWEST = 6
 """With how few digits of it a notice may be named."""
-to_option = click.option("--to", default="", help="Only for this recipient: an address, or a hook's name.")
-all_option = click.option("--all", "everything", is_flag=True, help="All that could not be delivered.")
+to_option = click.option("--to", default="", help="Only for this recipient: an address, or a webhook's name.")
+all_option = click.option("--all", "everything", is_flag=True, help="All undelivered notices.")
 
 
 @click.group()
@@ -41,7 +41,7 @@ def notices() -> None:
 
 
 @notices.command("list")
-@click.option("--undelivered", is_flag=True, help="Only what could not be delivered.")
+@click.option("--undelivered", is_flag=True, help="Only undelivered notices.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, one list.")
 def list_(*, undelivered: bool, as_json: bool) -> None:
     """List waiting and undelivered notices, oldest first."""
@@ -69,7 +69,7 @@ def list_(*, undelivered: bool, as_json: bool) -> None:
 def show(key: str, to: str, *, as_json: bool) -> None:
     """Show one notice in full, and who it is for.
 
-    KEY is of `spotwarden notices list`, or the notice's own id.
+    KEY comes from `spotwarden notices list`, or is the notice's ID.
     """
     items = _named(read_outbox(open_context()), key, to)
     if as_json:
@@ -99,7 +99,7 @@ def retry(keys: Sequence[str], to: str, *, everything: bool) -> None:
 @click.argument("keys", metavar="[KEY]...", nargs=-1)
 @all_option
 @to_option
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--yes", is_flag=True, help="Don't ask for confirmation.")
 def drop_(keys: Sequence[str], to: str, *, everything: bool, yes: bool) -> None:
     """Drop undelivered notices; the audit keeps a record."""
     context = open_context()
@@ -110,8 +110,8 @@ def drop_(keys: Sequence[str], to: str, *, everything: bool, yes: bool) -> None:
 
 
 @notices.command("test")
-@click.option("--to", required=True, metavar="ADDRESS", help="Who is to get them, such as ada@example.com.")
-@click.option("--kind", type=click.Choice(sorted(KINDS)), metavar="KIND", help="Only this kind.")
+@click.option("--to", required=True, metavar="ADDRESS", help="Recipient, such as ada@example.com.")
+@click.option("--kind", type=click.Choice(sorted(KINDS)), metavar="KIND", help="Only this kind of message.")
 def test_(to: str, kind: str | None) -> None:
     """Send a test message of each kind to an address."""
     if not address(to):
@@ -156,7 +156,7 @@ def _each(
 def _chosen(context: Context, keys: Sequence[str], to: str, *, everything: bool) -> list[OutboxItem]:
     """Those that the user means, of what could not be delivered."""
     if everything == bool(keys):
-        raise click.UsageError("name notices of `spotwarden notices list`, or say --all")
+        raise click.UsageError("name notices of `spotwarden notices list`, or add --all")
     found = read_outbox(context, waiting=False)
     if found.broken:
         click.echo(_broken(found), err=True)
@@ -171,7 +171,9 @@ def _named(found: Outbox, key: str, to: str) -> list[OutboxItem]:
     if not about and len(key) >= FEWEST:
         about = [match for match in found.items if match.key.startswith(key)]
     if len({item.key for item in about}) > 1:
-        raise click.ClickException(f"several notices begin with {key}; write more of the one that you mean")
+        raise click.ClickException(
+            f"several notices begin with {key}; write more characters of the one you mean"
+        )
     meant = [notice for notice in about if to in {"", notice.pending.recipient.address}]
     if not meant:
         whose = f" for {to}" if to else ""

@@ -61,8 +61,8 @@ def list_(*, as_json: bool) -> None:
 
 @quarantine.command()
 @click.argument("markers", nargs=-1)
-@click.option("--all", "everything", is_flag=True, help="All that was put aside.")
-@click.option("--empty", is_flag=True, help="Put back an empty marker: its name alone leads to the job.")
+@click.option("--all", "everything", is_flag=True, help="All quarantined markers.")
+@click.option("--empty", is_flag=True, help="Put back an empty marker; its name identifies the job.")
 def retry(markers: Sequence[str], *, everything: bool, empty: bool) -> None:
     """Put markers back for the next sweep."""
     context = open_context()
@@ -82,8 +82,8 @@ def retry(markers: Sequence[str], *, everything: bool, empty: bool) -> None:
 
 @quarantine.command()
 @click.argument("markers", nargs=-1)
-@click.option("--all", "everything", is_flag=True, help="All that was put aside.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--all", "everything", is_flag=True, help="All quarantined markers.")
+@click.option("--yes", is_flag=True, help="Don't ask for confirmation.")
 def drop(markers: Sequence[str], *, everything: bool, yes: bool) -> None:
     """Delete quarantined markers; the audit keeps a record."""
     context = open_context()
@@ -118,7 +118,7 @@ def _chosen(context: Context, markers: Sequence[str], *, everything: bool) -> li
     if everything:
         return kept
     if not markers:
-        raise click.UsageError("name a marker of `spotwarden quarantine list`, or say --all")
+        raise click.UsageError("name a marker of `spotwarden quarantine list`, or add --all")
     by_name = {marker.aside.marker: marker for marker in kept}
     if unknown := [name for name in markers if name not in by_name]:
         known = ", ".join(sorted(by_name)) or "nothing"

@@ -33,7 +33,7 @@ from spotwarden.notify.links.sparing import raised
 from spotwarden.notify.links.writing import write_answer
 from spotwarden.recovery.job_folder import look_at_job, read_job_file
 
-why_option = click.option("--why", default="", help="The reason, for those who read it later.")
+why_option = click.option("--why", default="", help="Reason, for the audit.")
 
 
 class CaseCommand(NamedTuple):
@@ -47,16 +47,16 @@ class CaseCommand(NamedTuple):
 
 @click.command()
 @click.argument("name", metavar="JOB|VM", shell_complete=job_names)
-@click.option("--for", "span", type=SpanParam(), help="For so long, such as 8h.")
-@click.option("--until", type=MomentParam(), help="To the end of a day (2026-12-31), or to a moment; UTC.")
-@click.option("--off", is_flag=True, help="Keep it no longer.")
+@click.option("--for", "span", type=SpanParam(), help="How long, such as 8h.")
+@click.option("--until", type=MomentParam(), help="Until the end of a day (2026-12-31), or a time; UTC.")
+@click.option("--off", is_flag=True, help="End the exemption.")
 @why_option
 def keep(name: str, *, span: timedelta | None, until: datetime | None, off: bool, why: str) -> None:
     """Exempt a job or a VM from all policy rules for a time.
 
-    Every open case about it is answered, to the minute, for as long as the policy lets a person keep it.
-    Where none is open it is exempt from every rule to the end of the day on which that time ends: a job by
-    keep_until in its job.toml, which holds for its next attempts, too, a VM by its label spotwarden-keep.
+    Open cases about it are kept until that time, up to the policy's limit. If none is open, it is exempt
+    from all rules until the end of that day: a job through keep_until in its job.toml, which also covers
+    later attempts; a VM through its label spotwarden-keep.
 
     \b
     Examples:
@@ -72,7 +72,7 @@ def keep(name: str, *, span: timedelta | None, until: datetime | None, off: bool
         return
     end = word.tick.now + span if span else until or word.tick.now
     if end <= word.tick.now:
-        raise click.ClickException(f"{end:%Y-%m-%d %H:%M} UTC is over already")
+        raise click.ClickException(f"{end:%Y-%m-%d %H:%M} UTC is in the past")
     about = _about(word)
     if about:
         _answer(word, about, lambda _case: Keep(by=word.by, until=end, why=why))
@@ -82,13 +82,13 @@ def keep(name: str, *, span: timedelta | None, until: datetime | None, off: bool
 
 @click.command()
 @click.argument("job", shell_complete=job_names)
-@click.option("--by", "span", type=SpanParam(), required=True, help="By so much, such as 4h.")
+@click.option("--by", "span", type=SpanParam(), required=True, help="How much more time, such as 4h.")
 @why_option
 def extend(job: str, *, span: timedelta, why: str) -> None:
     """Give a job more time than its limit.
 
-    Once a limit was warned about, so much is granted on top, as far as the policy allows.
-    Before that its own max_runtime, in its job.toml, is raised, up to the policy's.
+    After a warning about the limit, the time is added to it, as far as the policy allows. Before one,
+    max_runtime in its job.toml is raised, up to the policy's limit.
 
     \b
     Examples:

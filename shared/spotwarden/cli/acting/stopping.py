@@ -32,15 +32,15 @@ JOB = click.argument("job", shell_complete=job_names)
 
 @click.command()
 @JOB
-@click.option("--delete", is_flag=True, help="Delete its VMs, stopped ones too, instead of stopping them.")
-@click.option("--why", default="", help="The reason, for those who read the job's history later.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--delete", is_flag=True, help="Delete its VMs, including stopped ones.")
+@click.option("--why", default="", help="Reason, for the job's history.")
+@click.option("--yes", is_flag=True, help="Don't ask for confirmation.")
 def stop(job: str, *, delete: bool, why: str, yes: bool) -> None:
     """Stop all nodes of a job for good.
 
-    Its ledger is closed first, so that neither a preemption nor a sweep under way can start it again; then
-    its VMs are stopped. Their disks are kept and cost money, until --delete. Data on local SSDs is lost. A
-    job that waits for a place is stopped as well. Exit status 1: it was not stopped, or we couldn't check.
+    The job is closed first, so that nothing restarts it; then its VMs are stopped. Their disks are kept
+    and cost money, unless you add --delete. Data on local SSDs is lost. A job that waits for capacity is
+    stopped, too. The exit status is 1 if it wasn't stopped or we couldn't check.
 
     \b
     Examples:
@@ -65,7 +65,7 @@ def stop(job: str, *, delete: bool, why: str, yes: bool) -> None:
     carried = end_job(command, offer_facts, ending)
     report(carried)
     if carried.hidden:
-        raise click.ClickException(f"{carried.hidden}: a VM there may run on; run the command again")
+        raise click.ClickException(f"{carried.hidden}: a VM there may still run; run the command again")
 
 
 def _ending(offer_facts: OfferFacts, *, policy: Policy, delete: bool, why: str) -> AnswerVerdict:
@@ -129,9 +129,8 @@ def _is_placing(offer_facts: OfferFacts) -> bool:
 def restart(job: str) -> None:
     """Restart a job that is over, as its next attempt.
 
-    One that was stopped, has ended or was given up begins again as its stored create script says; what it
-    has put below output/ is still there. Recovery makes its VMs within a minute or so. Exit status 1: it
-    cannot be started, and why.
+    The job starts again from its stored create script, and finds its earlier output. Its VMs are created
+    within about a minute. If it can't be restarted, the exit status is 1 and the reason is printed.
 
     \b
     Examples:

@@ -27,7 +27,7 @@ def second_opinion(ours: Callable[[], Fleet], theirs: Callable[[], Sequence[List
         more = [f"and {len(found) - SHOWN} more"] if len(found) > SHOWN else []
         return Check(what=WHAT, state=CheckState.BAD, why="; ".join([*found[:SHOWN], *more]), todo=REPORT)
     if hidden := sorted({*before.unreachable, *after.unreachable}):
-        why = f"{len(others)} VMs, the same in both lists; nobody sees {', '.join(hidden)} now"
+        why = f"{len(others)} VMs, the same in both lists; neither shows {', '.join(hidden)} now"
         return Check(what=WHAT, state=CheckState.UNKNOWN, why=why, todo="look again when it is back")
     return Check(what=WHAT, state=CheckState.GOOD, why=f"{len(others)} VMs, the same in both lists")
 

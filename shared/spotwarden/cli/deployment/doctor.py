@@ -24,15 +24,24 @@ WAIT = timedelta(seconds=90)
 
 
 @click.command()
-@click.option("--project", metavar="P", help="The project, instead of SPOTWARDEN_PROJECT.")
-@click.option("--region", default=REGION, show_default=True, help="Where the functions are.")
+@click.option("--project", metavar="P", help="Project [default: SPOTWARDEN_PROJECT].")
+@click.option("--region", default=REGION, show_default=True, help="Region of the functions.")
 @click.option(
-    "--mail-to", default="", metavar="ADDRESS", help="Who gets the mail that is tried (SPOTWARDEN_OPS)."
+    "--mail-to", default="", metavar="ADDRESS", help="Recipient of the test mail [default: SPOTWARDEN_OPS]."
 )
-@click.option("--build", type=click.Path(path_type=Path), help="The staged archives that should be deployed.")
-@click.option("--manifest", type=click.Path(path_type=Path), default=MANIFEST, help="infra/functions.yaml.")
-@click.option("--within", type=SpanParam(), default=WAIT, metavar="SPAN", help="How long to wait; 90s.")
-@click.option("--look-only", is_flag=True, help="Try nothing: no tick, no marker, no mail.")
+@click.option(
+    "--build", type=click.Path(path_type=Path), help="Folder of the archives that should be deployed."
+)
+@click.option(
+    "--manifest",
+    type=click.Path(path_type=Path),
+    default=MANIFEST,
+    help="List of the functions [default: infra/functions.yaml].",
+)
+@click.option(
+    "--within", type=SpanParam(), default=WAIT, metavar="SPAN", help="How long to wait [default: 90s]."
+)
+@click.option("--look-only", is_flag=True, help="Only look: run nothing, write nothing, mail nothing.")
 def doctor(
     *,
     project: str | None,
@@ -45,8 +54,8 @@ def doctor(
 ) -> None:
     """Check that a deployment works, and what to fix.
 
-    It tries the deployment: it ticks each function, writes and drops a marker without a job, and mails one
-    sample. Nothing else is changed. The exit status is 0 if nothing is wrong.
+    It runs each function once, writes and removes a marker without a job, and sends one test mail. Nothing
+    else is changed. The exit status is 0 if everything works.
 
     \b
     Examples:
@@ -63,8 +72,8 @@ def doctor(
     )
     bad = [finding for finding in findings if finding.state in {CheckState.BAD, CheckState.UNKNOWN}]
     if bad:
-        raise click.ClickException(f"{len(bad)} of {len(findings)} are not well")
-    click.echo(f"all well: {len(findings)} looked at")
+        raise click.ClickException(f"{len(bad)} of {len(findings)} checks failed")
+    click.echo(f"all {len(findings)} checks passed")
 
 
 def _examined(

@@ -165,7 +165,7 @@ def subscription_faults(found: Json, topic: str, *, at_google: bool) -> list[str
     if at_google and not found.get("pushConfig", {}).get("oidcToken"):
         wrong.append("it pushes without a token")
     if at_google and not found.get("deadLetterPolicy"):
-        wrong.append("it keeps no dead letters")
+        wrong.append("it has no dead-letter topic")
     return wrong
 
 
@@ -176,7 +176,7 @@ def schedule_faults(found: Json, function: DeployedFunction, topic: str) -> list
     if found.get("state", "ENABLED") != "ENABLED":
         wrong.append(f"it is {found['state']}: resume it")
     if found.get("schedule") != function.schedule:
-        wrong.append(f"it comes at {found.get('schedule')!r}, not at {function.schedule!r}")
+        wrong.append(f"its schedule is {found.get('schedule')!r}, not {function.schedule!r}")
     if target.get("topicName") != topic:
         wrong.append(f"it goes to {target.get('topicName')}, not to {topic}")
     if TICK not in target.get("attributes", {}):

@@ -82,7 +82,7 @@ def _begun(what: str, begin: Callable[[], Trial]) -> Trial:
         return begin()
     except (RejectedError, UnansweredError, OSError) as error:
         bad = Check(
-            what=what, state=CheckState.BAD, why=f"it cannot be begun: {error}", todo="fix that first"
+            what=what, state=CheckState.BAD, why=f"it can't be started: {error}", todo="fix that first"
         )
         return Trial(what=what, look=lambda: bad, late=bad)
 
@@ -109,7 +109,7 @@ def _sweeps(context: Context, function: DeployedFunction, topics: Topics) -> Tri
     late = Check(
         what=what,
         state=CheckState.BAD,
-        why="it was ticked, and did not come to the end of a sweep",
+        why="it ran, but completed no sweep",
         todo=f"{LOG}: severity>=ERROR, jsonPayload.function={function.name}",
     )
     return Trial(what=what, look=look, late=late)
@@ -129,7 +129,7 @@ def _marker(context: Context) -> Trial:
         if store.entries(aside, limit=1):
             return Check(what=what, state=CheckState.GOOD)
         if _observed(context, node, began, context_now()):
-            return Check(what=what, state=CheckState.GOOD, why="it is observed: written down, and not moved")
+            return Check(what=what, state=CheckState.GOOD, why="observe mode: it is recorded, not moved")
         return None
 
     def clean() -> None:
@@ -176,7 +176,7 @@ def _mail(context: Context, mailer: DeployedFunction, topics: Topics, to: str) -
 
     def look() -> Check | None:
         if store.entries(layout.delivered(key), limit=1):
-            return Check(what=what, state=CheckState.GOOD, why="the mail server has taken it")
+            return Check(what=what, state=CheckState.GOOD, why="the mail server accepted it")
         failed = [entry for entry in store.entries(layout.undelivered()) if key in entry.name]
         if failed:
             todo = f"spotwarden notices show {notice.id}"
@@ -191,7 +191,7 @@ def _mail(context: Context, mailer: DeployedFunction, topics: Topics, to: str) -
         what=what,
         state=CheckState.BAD,
         why="it is still waiting, or was not picked up",
-        todo=f"is SPOTWARDEN_SMTP set, and right? spotwarden notices list; {LOG}",
+        todo=f"check SPOTWARDEN_SMTP. To see why: spotwarden notices list; {LOG}",
     )
     return Trial(what=what, look=look, late=late)
 
@@ -213,7 +213,7 @@ def answers(url: str) -> Check:
             what=what,
             state=CheckState.BAD,
             why=f"{url}: {error}",
-            todo="is answer-notice deployed, and public?",
+            todo="check that answer-notice is deployed and public",
         )
     refused = {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}
     if status in refused or status >= HTTPStatus.INTERNAL_SERVER_ERROR:

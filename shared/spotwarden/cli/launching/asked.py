@@ -62,7 +62,7 @@ def check_job(job: str, nodes: int) -> None:
     if problem := job_problem(job):
         raise click.UsageError(f"--job: {problem}")
     if nodes > 1 and (problem := job_problem(f"{job}-{nodes}")):
-        raise click.UsageError(f"--job: its nodes would be called {job}-1 to {job}-{nodes}: {problem}")
+        raise click.UsageError(f"--job: its VMs would be named {job}-1 to {job}-{nodes}: {problem}")
 
 
 def pairs(option: str, said: Iterable[str]) -> dict[str, str]:
@@ -90,7 +90,7 @@ def environment(said: Iterable[str]) -> dict[str, str]:
 
 def _here(name: str) -> str:
     if name not in os.environ:
-        raise click.UsageError(f"--env {name}: it is not set here; write {name}=VALUE")
+        raise click.UsageError(f"--env {name}: it isn't set here; write {name}=VALUE")
     return os.environ[name]
 
 
@@ -100,7 +100,7 @@ def tags(said: Iterable[str]) -> dict[str, str]:
     for name, value in found.items():
         if not _TAG.fullmatch(name) or not _TAG_VALUE.fullmatch(value):
             raise click.UsageError(
-                f"--tag {name}={value}: a tag is a label of the VM: a-z, 0-9, '_', '-', at most 63, "
+                f"--tag {name}={value}: a tag is a VM label: a-z, 0-9, '_', '-', at most 63, "
                 "the name from a letter on"
             )
         if name.startswith(_RESERVED):

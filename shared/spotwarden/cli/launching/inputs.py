@@ -36,9 +36,7 @@ def inputs_of(
     found = [*(_input(part, job, bucket, layout) for part in said), *_from_jobs(jobs, bucket, layout)]
     for match in found:
         if sum(other.name == match.name for other in found) > 1:
-            raise click.UsageError(
-                f"two inputs would be called {match.name!r}; give one another name: --input NAME=PATH"
-            )
+            raise click.UsageError(f"two inputs would be named {match.name!r}; rename one: --input NAME=PATH")
     return found
 
 
@@ -64,7 +62,7 @@ def _input(said: str, job: str, bucket: str, layout: Layout) -> LaunchInput:
 def _checked(name: str, said: str) -> str:
     if not _NAME.fullmatch(name):
         raise click.UsageError(
-            f"--input {said!r}: {name!r} cannot be its name on the VM (letters, digits, '.', '_', '-'); "
+            f"--input {said!r}: {name!r} can't be its name on the VM (letters, digits, '.', '_', '-'); "
             "choose one: --input NAME=PATH"
         )
     return name

@@ -84,7 +84,7 @@ def machine_for(machine: str, gpu: str) -> MachineType:
     """
     if not gpu:
         if not machine:
-            raise click.UsageError("say --machine, such as e2-standard-8 or g2-standard-8, or --gpu l4:1")
+            raise click.UsageError("add --machine, such as e2-standard-8 or g2-standard-8, or --gpu l4:1")
         count, kind = built_in(machine)
         return MachineType(name=machine, gpu=kind, count=count)
     kind, count = _read(gpu)

@@ -17,50 +17,50 @@ from spotwarden.cli.times import MomentParam, SpanParam
 _FILE = click.Path(exists=True, path_type=Path)
 
 OPTIONS = (
-    click.option("--job", required=True, help="The job's name; its nodes are called so, too."),
-    click.option("--machine", default="", help="A machine type [default: the smallest with --gpu]."),
-    click.option("--gpu", default="", help="Kind and number of GPUs of each node, such as l4:1 or v100:2."),
+    click.option("--job", required=True, help="Name of the job and of its VMs."),
+    click.option("--machine", default="", help="Machine type [default: the smallest that has --gpu]."),
+    click.option("--gpu", default="", help="GPU type and count of each VM, such as l4:1 or v100:2."),
     click.option(
-        "--nodes", type=click.IntRange(1, MOST_NODES), default=1, show_default=True, help="How many VMs."
+        "--nodes", type=click.IntRange(1, MOST_NODES), default=1, show_default=True, help="Number of VMs."
     ),
-    click.option("--zone", default="", help="Where, such as us-central1-a [default: SPOTWARDEN_ZONE]."),
-    click.option("--region", default="", help="Where, and Compute Engine chooses the zone."),
-    click.option("--place", "places", multiple=True, help="A zone or region it may move to; again for more."),
-    click.option("--image", default="", help="An image; --image-project says whose."),
-    click.option("--image-family", default="", help="The newest image of a family."),
-    click.option("--image-project", default="", help="The project of the image or the family."),
+    click.option("--zone", default="", help="Zone, such as us-central1-a [default: SPOTWARDEN_ZONE]."),
+    click.option("--region", default="", help="Region; Compute Engine chooses the zone."),
+    click.option("--place", "places", multiple=True, help="Zone or region to move to; repeatable."),
+    click.option("--image", default="", help="Boot image, from --image-project."),
+    click.option("--image-family", default="", help="Image family; its newest image is used."),
+    click.option("--image-project", default="", help="Project of the image or image family."),
     click.option("--container", default="", help="Run the command in this container image."),
-    click.option("--container-flags", default="", help="For docker run, such as '--shm-size=8g'."),
-    click.option("--code", type=_FILE, default=".", show_default=True, help="Folder or tarball."),
-    click.option("--no-code", is_flag=True, help="Send no code: it is in the image or the container."),
+    click.option("--container-flags", default="", help="Flags for docker run, such as '--shm-size=8g'."),
+    click.option("--code", type=_FILE, default=".", show_default=True, help="Folder or tarball of the code."),
+    click.option("--no-code", is_flag=True, help="Upload no code; the image has it."),
     click.option(
         "--input", "inputs", multiple=True, metavar="[NAME=]PATH",
-        help="A file or folder of this machine, or gs://…; say it again for more.",
+        help="File or folder here, or gs://…; repeatable.",
     ),
-    click.option("--input-job", "input_jobs", multiple=True, help="The output of this job."),
-    click.option("--wait", is_flag=True, help="Wait until the jobs of --input-job have ended."),
-    click.option("--env", multiple=True, metavar="NAME[=VALUE]", help="A variable for the program."),
-    click.option("--setup", default="", help="A line before it [default: pip, requirements.txt]."),
-    click.option("--metric", "metrics", multiple=True, metavar="NAME=PATTERN", help="A number in the log."),
-    click.option("--tag", "tags", multiple=True, metavar="NAME=VALUE", help="A label of the VMs."),
-    click.option("--max-runtime", type=SpanParam(), help="At most this long, over all attempts, as 12h."),
-    click.option("--budget", type=click.FloatRange(min=0, min_open=True), help="No more money than this."),
-    click.option("--deadline", type=MomentParam(), help="When it must be done; with --work maybe on demand."),
-    click.option("--work", type=SpanParam(), help="How long it needs in all."),
-    click.option("--job-toml", type=_FILE, help="A job.toml with more of limits and rules."),
-    click.option("--on-demand", is_flag=True, help="Use an on-demand VM: costs more, never preempted."),
-    click.option("--disk-gb", type=click.IntRange(10, 65536), help="Size of the boot disk."),
-    click.option("--service-account", default="", help="Who the VM is [default: Compute Engine's own]."),
-    click.option("--flag", "flags", multiple=True, help="Another of gcloud's: --flag=--no-address."),
-    click.option("--keep-vm", is_flag=True, help="Keep the VM after the command ends. It costs money."),
+    click.option("--input-job", "input_jobs", multiple=True, help="Use this job's output as input."),
+    click.option("--wait", is_flag=True, help="First wait until the --input-job jobs end."),
+    click.option("--env", multiple=True, metavar="NAME[=VALUE]", help="Environment variable for COMMAND."),
+    click.option("--setup", default="", help="Shell line to run first [default: install requirements.txt]."),
+    click.option("--metric", "metrics", multiple=True, metavar="NAME=PATTERN", help="Metric in the log."),
+    click.option("--tag", "tags", multiple=True, metavar="NAME=VALUE", help="Label for the VMs."),
+    click.option("--max-runtime", type=SpanParam(), help="Time limit over all attempts, such as 12h."),
+    click.option("--budget", type=click.FloatRange(min=0, min_open=True), help="Cost limit in US dollars."),
+    click.option("--deadline", type=MomentParam(), help="When it must be done; see --work."),
+    click.option("--work", type=SpanParam(), help="Total run time, to meet --deadline on demand."),
+    click.option("--job-toml", type=_FILE, help="job.toml with more limits and rules."),
+    click.option("--on-demand", is_flag=True, help="Use on-demand VMs: costlier, never preempted."),
+    click.option("--disk-gb", type=click.IntRange(10, 65536), help="Boot disk size in GB."),
+    click.option("--service-account", default="", help="Service account [default: Compute Engine's]."),
+    click.option("--flag", "flags", multiple=True, help="Any other gcloud flag: --flag=--no-address."),
+    click.option("--keep-vm", is_flag=True, help="Keep the VM after COMMAND ends. It costs money."),
     click.option(
         "--owner", type=OwnerParam(), default="",
-        help="Who is told about it [default: SPOTWARDEN_OWNER, else you].",
+        help="Who gets messages [default: SPOTWARDEN_OWNER, else you].",
     ),
-    click.option("--again", is_flag=True, help="Launch a job again that has ended or is closed."),
-    click.option("--overwrite", is_flag=True, help="Overwrite the script that you have edited."),
-    click.option("--script-only", is_flag=True, help="Write the create script, and launch nothing."),
-    click.option("--dry-run", "--show", "dry_run", is_flag=True, help="Show it, and do nothing."),
+    click.option("--again", is_flag=True, help="Launch again a job that is over."),
+    click.option("--overwrite", is_flag=True, help="Overwrite the script, even if you edited it."),
+    click.option("--script-only", is_flag=True, help="Write the create script; launch nothing."),
+    click.option("--dry-run", "--show", "dry_run", is_flag=True, help="Show the launch; do nothing."),
     click.option("--follow/--no-follow", default=True, help="Follow the log until the job ends."),
     click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED),
 )  # fmt: skip
@@ -87,14 +87,14 @@ def asked_of(said: Mapping[str, Any], context: Context) -> LaunchRequest:
     if said["image"] and said["image_family"]:
         raise click.UsageError("use --image or --image-family, not both")
     if said["image_project"] and not (said["image"] or said["image_family"]):
-        raise click.UsageError("--image-project says whose image it is; say --image or --image-family, too")
+        raise click.UsageError("--image-project needs --image or --image-family")
     if any(part.startswith("--metadata-from-file") for part in said["flags"]):
         raise click.UsageError(
             "--flag=--metadata-from-file would take the place of the job kit's own; say "
             "--flag=--metadata=KEY=VALUE, or write the script by --script-only and edit that"
         )
     if said["container_flags"] and not said["container"]:
-        raise click.UsageError("--container-flags are for a container; say --container, too")
+        raise click.UsageError("--container-flags needs --container")
     layout, bucket = context.settings.layout, context.settings.bucket
     alike = {name: said[name] for name in LaunchRequest.__struct_fields__ if name not in READ}
     return LaunchRequest(

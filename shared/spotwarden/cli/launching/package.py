@@ -78,7 +78,7 @@ class Packed(msgspec.Struct, frozen=True, kw_only=True):
             more = f" and {len(self.left_out) - NAMED} more" if len(self.left_out) > NAMED else ""
             yield f"  left out: {shown}{more} (.gitignore, .spotwardenignore, caches, inputs)"
         yield from (
-            f"  warning: {plain(name)} leads out of the folder, and will lead nowhere on the VM"
+            f"  warning: {plain(name)} points outside the folder, and will be broken on the VM"
             for name in self.outside
         )
 

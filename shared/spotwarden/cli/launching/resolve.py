@@ -67,7 +67,7 @@ def resolve(path: Path, *, arguments: Sequence[str] = (), timeout: float = TIMEO
     original = path.read_bytes()
     bash = shutil.which("bash")
     if bash is None:
-        raise Unresolved("there is no bash on this machine to run the script with")
+        raise Unresolved("bash is missing here, and the script needs it")
     found = _BY_PATH.search(original.decode("utf-8", "replace"))
     if found is not None:
         raise Unresolved(
@@ -80,7 +80,7 @@ def resolve(path: Path, *, arguments: Sequence[str] = (), timeout: float = TIMEO
         entries = [json.loads(line) for line in (Path(folder) / "record").read_text().splitlines()]
     creates = [entry for entry in entries if entry["kind"] == "create"]
     if not creates:
-        raise Unresolved(f"the script ended with status {status} and had created nothing by then")
+        raise Unresolved(f"the script exited with status {status} before it created anything")
     digest = hashlib.sha256(original).hexdigest()
     lines = [*_header(path.name, digest), *_configured(real), *_lines(entries)]
     return Resolved(

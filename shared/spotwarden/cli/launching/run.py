@@ -40,10 +40,12 @@ LOOK_EVERY_SECONDS = 10
 def run(**said: Any) -> None:  # noqa: ANN401 — as many types as there are options
     """Run COMMAND with this folder's code on a spot VM.
 
-    Put -- before COMMAND. Several words reach the program as they are; one word is a line for the shell.
-    The program finds a folder for what it puts out in $SPOTWARDEN_OUTPUT, as an earlier attempt left it, and
-    its inputs in $SPOTWARDEN_INPUT. Followed to its end, this exits with the status of COMMAND; 2 is a
-    mistake in the options, 1 any other. Ctrl-C ends the following, not the job.
+    Write -- before COMMAND. A COMMAND of several words runs as written; a single quoted word runs in a
+    shell. The program writes its output to the folder $SPOTWARDEN_OUTPUT and finds its inputs in
+    $SPOTWARDEN_INPUT. After a preemption, $SPOTWARDEN_OUTPUT holds what it wrote before.
+
+    The log is followed until the job ends. Ctrl-C stops following; the job keeps running. The exit status
+    is that of COMMAND, 2 for invalid options, 1 for other errors.
 
     \b
     Examples:

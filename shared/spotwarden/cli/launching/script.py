@@ -39,11 +39,11 @@ def _options(command: Callable[..., None]) -> Callable[..., None]:
         click.option(
             "--files",
             type=click.Path(exists=True, file_okay=False, path_type=Path),
-            help="Folder of the files that the script names [default: its own folder].",
+            help="Folder of files that the script uses [default: its own folder].",
         ),
-        click.option("--region", help="The configured region."),
-        click.option("--zone", help="The configured zone, for creates without --zone."),
-        click.option("--project", help="The configured project, for creates without --project."),
+        click.option("--region", help="Region, for creates without --region."),
+        click.option("--zone", help="Zone, for creates without --zone."),
+        click.option("--project", help="Project, for creates without --project."),
         click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path)),
     ):
         command = option(command)
@@ -64,7 +64,7 @@ def request(
 ) -> None:
     """Print the requests that gcloud would send for FILE, as JSON.
 
-    A script that cannot be read as data is refused: FILE:LINE: reason, exit status 2.
+    If FILE can't be read as data, the reason is printed as FILE:LINE, and the exit status is 2.
     """
     defaults = Defaults(project=project, zone=zone, region=region)
     try:
@@ -89,7 +89,7 @@ def check(
 ) -> None:
     """Explain what FILE would launch, with warnings.
 
-    Exit status 2 if recovery could not run it again.
+    The exit status is 2 if recovery couldn't launch it again.
     """
     defaults = Defaults(project=project or "your-project", zone=zone, region=region)
     report = check_script(file.read_bytes(), files=_beside(file, files), defaults=defaults)
@@ -105,12 +105,12 @@ def check(
     "-o",
     "--output",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Where to write it [default: print].",
+    help="File to write [default: print].",
 )
 def resolve(file: Path, arguments: tuple[str, ...], output: Path | None) -> None:
     """Run FILE with a recording gcloud; print a plain script.
 
-    Nothing is created. Everything else in FILE does run: only resolve a script that you would run yourself.
+    Nothing is created, but everything else in FILE runs. Only resolve a script that you trust.
     """
     resolved = run_and_record(file, arguments=arguments)
     for command in resolved.commands:

@@ -17,17 +17,17 @@ from spotwarden.recovery.chain import as_told
 
 
 @click.command(context_settings={"allow_interspersed_args": False})
-@click.option("--job", required=True, shell_complete=job_names, help="The job.")
-@click.option("--node", default="", help="A gang's node, by name or number [default: the first].")
+@click.option("--job", required=True, shell_complete=job_names, help="Name of the job.")
+@click.option("--node", default="", help="Node of a gang, by name or number [default: the first].")
 @click.option(
-    "--iap", is_flag=True, help="For VMs without an external address: through Identity-Aware Proxy."
+    "--iap", is_flag=True, help="Connect through Identity-Aware Proxy, for VMs without an external address."
 )
 @click.argument("command", nargs=-1, type=click.UNPROCESSED)
 def shell(job: str, node: str, command: tuple[str, ...], *, iap: bool) -> None:
     """Run COMMAND on a job's VM, or open a shell there.
 
-    Several words reach the program as they are; one word is a line for the shell. It uses `gcloud compute
-    ssh`, so gcloud must be here; on the local cloud it runs among the VM's processes, and has no input.
+    A COMMAND of several words runs as written; a single quoted word runs in a shell. It needs gcloud,
+    for `gcloud compute ssh`. On the local cloud it runs beside the VM's processes, without input.
 
     \b
     Examples:
@@ -39,7 +39,7 @@ def shell(job: str, node: str, command: tuple[str, ...], *, iap: bool) -> None:
     line = command[0] if len(command) == 1 else shlex.join(command)
     if is_loopback(context.settings.compute_endpoint):
         if not line:
-            raise click.UsageError("on the local cloud give a command: there is no shell to sit at")
+            raise click.UsageError("add a command: the local cloud has no interactive shell")
         words = [sys.executable, "-m", "localcloud", "shell", vm.id, line]
     else:
         words = _by_gcloud(context, vm, line, iap=iap)

@@ -18,23 +18,21 @@ from spotwarden.recovery import submission
 
 @click.command()
 @click.argument("script", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--job", default="", help="The job's name [default: the instance's name in the script].")
+@click.option("--job", default="", help="Name of the job [default: the VM's name in the script].")
 @click.option("--code", type=click.Path(exists=True, path_type=Path), help="Folder or tarball of the code.")
 @click.option(
     "--owner",
     type=OwnerParam(),
     default=default_owner,
-    help="Who is told about it [default: SPOTWARDEN_OWNER, else you].",
+    help="Who gets messages [default: SPOTWARDEN_OWNER, else you].",
 )
-@click.option("--again", is_flag=True, help="Launch a job again that has ended or is closed.")
-@click.option(
-    "--resolve", is_flag=True, help="Run a script that cannot be read as data here, creating nothing."
-)
+@click.option("--again", is_flag=True, help="Launch again a job that is over.")
+@click.option("--resolve", is_flag=True, help="Run a script that can't be read as data; nothing is created.")
 def submit(script: Path, job: str, code: Path | None, owner: str, *, again: bool, resolve: bool) -> None:
     """Launch the job that a create script creates.
 
-    SCRIPT is a create script with one `gcloud compute instances create` or `bulk create`. It is read as
-    data: nothing in it is run here, unless it cannot be read and you say --resolve.
+    SCRIPT is a shell script with one `gcloud compute instances create` or `bulk create`. It is read as
+    data and not run, unless it can't be read and you add --resolve.
 
     \b
     Examples:

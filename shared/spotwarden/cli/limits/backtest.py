@@ -68,9 +68,11 @@ typed.prepare(
     "file",
     type=click.Path(path_type=Path, dir_okay=False),
     required=True,
-    help="The policy to try.",
+    help="Policy file to try.",
 )
-@click.option("--since", "span", type=SpanParam(), default="7d", show_default=True, help="How far back.")
+@click.option(
+    "--since", "span", type=SpanParam(), default="7d", show_default=True, help="How far to look back."
+)
 @click.option(
     "--function",
     "functions",
@@ -85,8 +87,8 @@ def backtest(
 ) -> None:
     """Replay recorded sweeps under another policy.
 
-    Both this policy and the present one are taken as if they enforced. Wrong kills come first: VMs that
-    worked later, or that somebody wanted.
+    It compares this policy with the current one, as if both enforced. Wrong kills are printed first: VMs
+    that worked later, or that someone wanted to keep.
 
     \b
     Examples:
@@ -174,9 +176,7 @@ def _lines(compared: Compared, *, everything: bool) -> Iterator[str]:
     if rows:
         yield render(HEAD, rows)
     else:
-        yield (
-            "  neither policy finds fault with anything" if compared.now else "  it finds fault with nothing"
-        )
+        yield ("  neither policy would act on anything" if compared.now else "  it would act on nothing")
     yield from (_stop(stopped) for stopped in replayed.stopped[:SHOWN])
     yield from _listed([action for action in replayed.remedies if not action.wrong], everything=everything)
 
@@ -184,7 +184,7 @@ def _lines(compared: Compared, *, everything: bool) -> Iterator[str]:
 def _basis(compared: Compared) -> str:
     replayed = compared.new.replayed
     if replayed.first is None or replayed.last is None:
-        return "no sweeps on record in this time"
+        return "no recorded sweeps in this time"
     versions = ", ".join(compared.recorded_under)
     first, last = (f"{moment:%Y-%m-%d %H:%M}" for moment in (replayed.first, replayed.last))
     return f"{replayed.sweeps} sweeps from {first} to {last} UTC, recorded under policy {versions}"

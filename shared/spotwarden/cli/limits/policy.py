@@ -72,9 +72,7 @@ def policy() -> None:
 def check(file: Path | None) -> None:
     """Check a policy file for errors.
 
-    With errors, the exit status is 1.
-
-    FILE is SPOTWARDEN_POLICY unless said, else infra/policy.toml.
+    FILE is SPOTWARDEN_POLICY by default, or else infra/policy.toml. If it has errors, the exit status is 1.
     """
     file = file or Path(os.environ.get("SPOTWARDEN_POLICY") or DEFAULT_FILE)
     known = _read(file)
@@ -87,7 +85,9 @@ def check(file: Path | None) -> None:
 @policy.command("explain")
 @click.argument("job", shell_complete=job_names)
 @click.option("--rule", type=click.Choice(list(RULES)), help="Only this rule.")
-@click.option("--policy", "file", type=click.Path(path_type=Path), help="Instead of SPOTWARDEN_POLICY.")
+@click.option(
+    "--policy", "file", type=click.Path(path_type=Path), help="Policy file [default: SPOTWARDEN_POLICY]."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def explain_(job: str, rule: str | None, file: Path | None, *, as_json: bool) -> None:
     """Explain a job's limits and exemptions."""

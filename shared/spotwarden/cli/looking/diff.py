@@ -36,8 +36,8 @@ class DiffProblem(click.ClickException):
 def diff(ctx: click.Context, name: str, other: str, *, as_json: bool) -> None:
     """Compare two jobs: scripts, settings and metrics.
 
-    Their own names do not count, nor when and by whom they were launched. As with diff the exit status is 0
-    where they are the same, 1 where they differ, 2 where something went wrong.
+    Names, launch times and owners are ignored. As with diff, the exit status is 0 if the jobs are the
+    same, 1 if they differ, 2 after an error.
 
     \b
     Examples:

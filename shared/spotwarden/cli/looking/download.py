@@ -50,12 +50,12 @@ class FailedDownload(msgspec.Struct, frozen=True, kw_only=True):
     "includes",
     multiple=True,
     metavar="GLOB",
-    help="Only output that fits one; * crosses slashes.",
+    help="Only files that match; * also matches slashes.",
 )
-@click.option("--exclude", "excludes", multiple=True, metavar="GLOB", help="Not what fits one of these.")
-@click.option("--logs", "with_logs", is_flag=True, help="The logs that the job kit has stored, too.")
-@click.option("--metrics", "with_metrics", is_flag=True, help="The curves of its heartbeats, too.")
-@click.option("--dry-run", is_flag=True, help="Only say what would be fetched.")
+@click.option("--exclude", "excludes", multiple=True, metavar="GLOB", help="Skip files that match.")
+@click.option("--logs", "with_logs", is_flag=True, help="Also download the logs in the bucket.")
+@click.option("--metrics", "with_metrics", is_flag=True, help="Also download the metric curves.")
+@click.option("--dry-run", is_flag=True, help="List what would be downloaded; do nothing.")
 def download(
     job: str,
     folder: Path | None,
@@ -68,9 +68,9 @@ def download(
 ) -> None:
     """Download a job's output into FOLDER/output.
 
-    What is there already, by size and checksum, is not fetched again, and a fetch that was cut goes on where
-    it ended. A file has its name only once it is whole. Nothing is written outside of FOLDER, and nothing
-    in it is deleted. If anything could not be fetched, the rest is, and the exit status is 1.
+    Files that are already here, with the same size and checksum, are skipped. An interrupted download
+    resumes. Files get their names only when they are complete. Nothing is written outside FOLDER, and
+    nothing in it is deleted. If a file fails, the others are downloaded, and the exit status is 1.
 
     \b
     Examples:
@@ -95,7 +95,7 @@ def download(
     if dry_run:
         _say_what(requests, target)
     else:
-        so_far(f"what has arrived in {target} stays, and the same command again fetches the rest")
+        so_far(f"what is in {target} stays. To get the rest, run the command again")
         landed, more = fetch(requests, target, files, context.settings.workers)
         failed += more
         _sum_up(landed, target)

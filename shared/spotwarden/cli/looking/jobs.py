@@ -29,18 +29,26 @@ WORDS = [standing.value for standing in Standing]
 
 @click.command()
 @click.argument("patterns", metavar="[NAME]...", nargs=-1)
-@click.option("--status", "statuses", type=click.Choice(WORDS), multiple=True, help="Only these; repeatable.")
-@click.option("--owner", default="", help="Only of owners whose name has this in it.")
-@click.option("--tag", "tags", type=Tag(), multiple=True, metavar="NAME[=VALUE]", help="Only so tagged.")
-@click.option("--since", type=Since(), help="Only what has run since then: 2d, or 2026-11-21 (UTC).")
-@click.option("--sort", type=click.Choice(list(SORTS)), default="name", show_default=True)
-@click.option("--reverse", is_flag=True, help="The other way round.")
-@click.option("--limit", type=click.IntRange(1), metavar="N", help="Only the first N.")
-@click.option("--exact", is_flag=True, help="Read every job again, including those that are over.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, one list.")
-@click.option("--watch", is_flag=True, help="Look again and again, until Ctrl-C.")
 @click.option(
-    "--every", type=SpanParam(), default="5s", show_default=True, help="How often to look with --watch."
+    "--status",
+    "statuses",
+    type=click.Choice(WORDS),
+    multiple=True,
+    help="Only jobs with this status; repeatable.",
+)
+@click.option("--owner", default="", help="Only jobs whose owner contains this text.")
+@click.option(
+    "--tag", "tags", type=Tag(), multiple=True, metavar="NAME[=VALUE]", help="Only jobs with this tag."
+)
+@click.option("--since", type=Since(), help="Only jobs that ran since: 2d, or 2026-11-21 (UTC).")
+@click.option("--sort", type=click.Choice(list(SORTS)), default="name", show_default=True)
+@click.option("--reverse", is_flag=True, help="Reverse the order.")
+@click.option("--limit", type=click.IntRange(1), metavar="N", help="Only the first N jobs.")
+@click.option("--exact", is_flag=True, help="Read every job, also those that are over.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, one list.")
+@click.option("--watch", is_flag=True, help="Refresh until Ctrl-C.")
+@click.option(
+    "--every", type=SpanParam(), default="5s", show_default=True, help="How often --watch refreshes."
 )
 def jobs(
     patterns: tuple[str, ...],
@@ -59,9 +67,9 @@ def jobs(
 ) -> None:
     """List the jobs in the bucket, or those that match NAME.
 
-    With --watch a terminal shows the table as it is now; anywhere else each row is printed once, and again
-    when it has changed, after the moment. Jobs that cannot be read are named at the end, with exit status 1.
-    Of hundreds of jobs those that are over are taken from the report, which a line beside the output says.
+    With --watch, a terminal redraws the table; elsewhere a row is printed again, with the time, when it
+    changes. Jobs that can't be read are named at the end, and the exit status is 1. In large buckets,
+    jobs that are over come from the report, and a line on stderr says so.
 
     \b
     Examples:

@@ -31,12 +31,12 @@ MOST_STATUS = 255
 
 @click.command()
 @click.argument("job", shell_complete=job_names)
-@click.option("-f", "--follow", "follows", is_flag=True, help="Go on until the job ends, over all attempts.")
-@click.option("--node", default="", help="Only of this VM.")
-@click.option("--attempt", type=click.IntRange(1), default=None, help="Only of this attempt.")
-@click.option("--since", type=Since(), help="Only from then on: 2h, or 2026-11-21T08:00 (UTC).")
+@click.option("-f", "--follow", "follows", is_flag=True, help="Follow until the job ends, over all attempts.")
+@click.option("--node", default="", help="Only this VM.")
+@click.option("--attempt", type=click.IntRange(1), default=None, help="Only this attempt.")
+@click.option("--since", type=Since(), help="Only lines since: 2h, or 2026-11-21T08:00 (UTC).")
 @click.option("--tail", type=click.IntRange(1), default=None, metavar="N", help="Only the last N lines.")
-@click.option("-t", "--times", is_flag=True, help="With the moment of each line, UTC.")
+@click.option("-t", "--times", is_flag=True, help="Print the time of each line (UTC).")
 @click.pass_context
 def logs(
     ctx: click.Context,
@@ -51,10 +51,9 @@ def logs(
 ) -> None:
     """Print a job's log, oldest lines first.
 
-    Each attempt stands under a line of its own. The lines are those of Cloud Logging; of a VM that it knows
-    nothing of, what the job kit has stored in the bucket is shown. With -f the command goes on over
-    preemptions, and ends as the job does: with its exit status, with 143 where somebody stopped it, with 75
-    where we gave it up.
+    Each attempt has its own heading. Lines come from Cloud Logging, or else from the copy that the job kit
+    stores in the bucket. With -f, the log continues over preemptions until the job ends. The exit status is
+    then the job's; 143 if it was stopped, 75 if Spotwarden gave up on it.
 
     \b
     Examples:
@@ -72,7 +71,7 @@ def logs(
     _check(wanted, glance, job)
     reader.read(glance)
     if not reader.said:
-        _note("nothing has been said yet")
+        _note("nothing has been logged yet")
 
 
 def follow(

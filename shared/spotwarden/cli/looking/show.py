@@ -42,7 +42,7 @@ NEXT: Mapping[Standing, str] = {
     Standing.FAILED: "`spotwarden logs {job} --tail 50` shows why; `spotwarden restart {job}` tries it again",
     Standing.STOPPED: "`spotwarden restart {job}` resumes it",
     Standing.GAVE_UP: "`spotwarden restart {job}` resumes it",
-    Standing.UNKNOWN: "no launch of it is on record; where a command was cut off, the same one again goes on",
+    Standing.UNKNOWN: "no launch is on record. If a command was interrupted, run it again",
 }
 
 
@@ -61,7 +61,7 @@ class JobDetails(msgspec.Struct, frozen=True, kw_only=True):
 
 @click.command()
 @click.argument("job", shell_complete=job_names)
-@click.option("--signals", "with_signals", is_flag=True, help="Add what was last seen of each of its nodes.")
+@click.option("--signals", "with_signals", is_flag=True, help="Also show the newest signals of each node.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def show(job: str, *, as_json: bool, with_signals: bool) -> None:
     """Show a job's status, cost, progress and history.
@@ -70,7 +70,7 @@ def show(job: str, *, as_json: bool, with_signals: bool) -> None:
     Examples:
       spotwarden show my-job
       spotwarden show my-job --json
-       spotwarden show my-job --signals
+      spotwarden show my-job --signals
     """
     context = open_context()
     details = read_details(context, job)
@@ -207,19 +207,15 @@ def _by_itself(shown: JobDetails) -> str:
         )
     swept, now = shown.swept, shown.now
     if swept is None:
-        return (
-            "recovery has never looked yet, and goes on with it once it does: `spotwarden doctor` tells when"
-        )
+        return "recovery has never looked yet, and continues it once it does. To check: `spotwarden doctor`"
     if now - swept > SWEEPS_OVERDUE:
         since = f"{swept:%Y-%m-%d %H:%M:%S} UTC"
-        return (
-            f"recovery has not looked since {since}; nothing goes on with it: `spotwarden doctor` tells why"
-        )
+        return f"recovery has not looked since {since}; nothing continues it. To see why: `spotwarden doctor`"
     if newest is None or newest.state not in IN_FLIGHT:
-        return "nothing: recovery looks at it each minute, and brings it back unless somebody stopped it"
+        return "nothing: Spotwarden checks it every minute and restarts it, unless someone stopped it"
     later = newest.not_before or (newest.lease.until if newest.lease else None)
     at = f" at {later:%H:%M:%S} UTC" if later and later > now else " within a minute"
-    return f"nothing: recovery goes on with it{at} by itself"
+    return f"nothing: Spotwarden continues it{at}"
 
 
 def _fields(shown: JobDetails) -> dict[str, object]:

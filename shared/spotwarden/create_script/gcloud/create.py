@@ -165,7 +165,7 @@ def _machines(scene: GcloudScene, configured_zone: str | None) -> list[ResourceL
         for part, value in ref.parts.items():
             if not value or "/" in value:
                 raise ScriptRefused(
-                    f"{value!r} is no name of a {part.replace('name', 'machine')}", line=token.line
+                    f"{value!r} is not a valid name of a {part.replace('name', 'machine')}", line=token.line
                 )
         refs.append(ref)
     return refs

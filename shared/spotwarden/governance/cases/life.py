@@ -10,7 +10,7 @@ class CaseEvent(Enum):
     """What can happen to an open case; being closed is the end of its record, from any state."""
 
     SUSPECT = "what was unknown is bad"
-    DOUBT = "what was only suspected is not known any more"
+    DOUBT = "what was suspected is now unknown"
     WARN = "a warning was published and accepted"
     PLAN = "the remedy is due, and written down before it is sent"
     ACT = "Compute Engine has taken the remedy"

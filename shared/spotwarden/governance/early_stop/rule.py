@@ -53,9 +53,9 @@ def _watches(allowed: EarlyStopLimits) -> bool:
 def _half(allowed: EarlyStopLimits) -> str:
     """What is asked for by half, and so holds nothing; the policy is refused for it, a job is told."""
     if allowed.patience is not None and not allowed.metric:
-        return "an early stop has patience, and names no metric that should get better within it"
+        return "early_stop has patience, but no metric; name the metric that should improve"
     if allowed.metric and allowed.patience is None:
-        return f"an early stop names the metric {allowed.metric}, but no patience to compare it with"
+        return f"an early stop names the metric {allowed.metric}, but no patience"
     return ""
 
 
@@ -166,7 +166,7 @@ def _doubt(record: JobRecord, nodes: Sequence[Machine], allowed: EarlyStopLimits
     if not begins or brief.tick.now - max(begins) < words.FIRST or record.training.problem:
         return ""
     if not record.training.measures:
-        return "an early stop is asked for, and no heartbeat of the job says what it measures"
+        return "the job asks for an early stop, but its heartbeats report no metrics"
     if allowed.patience is not None and allowed.metric and not record.training.tracks:
         return (
             f"the job should end when {allowed.metric} stops improving, but it has never reported that"

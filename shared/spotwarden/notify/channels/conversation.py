@@ -47,7 +47,7 @@ class Conversation(smtplib.SMTP):
         offered = self.esmtp_features.get("auth", "").upper().split()
         way = next((way for way in ("PLAIN", "LOGIN") if way in offered), "")
         if not way:
-            raise smtplib.SMTPNotSupportedError("it offers no way to log in that is known: PLAIN or LOGIN")
+            raise smtplib.SMTPNotSupportedError("it offers neither PLAIN nor LOGIN to log in")
         try:
             self.auth(way, self.auth_plain if way == "PLAIN" else self.auth_login)
         except smtplib.SMTPAuthenticationError as error:
@@ -87,7 +87,7 @@ class Conversation(smtplib.SMTP):
 
     def _begin_tls(self) -> None:
         if not self.has_extn("starttls"):
-            raise smtplib.SMTPNotSupportedError("it offers no STARTTLS; nothing is sent in the clear")
+            raise smtplib.SMTPNotSupportedError("it offers no STARTTLS; nothing is sent unencrypted")
         _expect(220, self.docmd("STARTTLS"))
         self._wrap()
         _expect(250, self.ehlo())

@@ -60,11 +60,11 @@ def _check_url(name: str, said: str) -> None:
         url = urlsplit(said)
         port = url.port
     except ValueError:
-        raise _wrong(name, "has a url that is none") from None
+        raise _wrong(name, "has an invalid url") from None
     if not url.hostname or port == 0 or not said.isascii() or not said.isprintable() or " " in said:
-        raise _wrong(name, "has a url that is none")
+        raise _wrong(name, "has an invalid url")
     if url.username is not None or url.fragment:
-        raise _wrong(name, "has a url with a user or a fragment, which a hook knows nothing of")
+        raise _wrong(name, "has a url with a user or a fragment, which a hook can't use")
     if url.scheme != "https" and not (url.scheme == "http" and is_loopback(url.hostname)):
         raise _wrong(name, "has a url that is neither https:// nor http:// on this machine")
 

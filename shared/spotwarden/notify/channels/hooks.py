@@ -141,5 +141,5 @@ def _without(url: SplitResult, said: str) -> str:
 
 def _reason(error: Exception) -> str:
     if isinstance(error, ssl.SSLCertVerificationError):
-        return f"its certificate is not good: {error.verify_message}"
+        return f"its certificate is invalid: {error.verify_message}"
     return plain(str(error)) or type(error).__name__

@@ -69,7 +69,7 @@ class SmtpMailer:
             reply = conversation.getreply()
         except OSError as error:
             raise UnansweredError(
-                f"{self._smtp.host} has the mail and did not say whether it takes it: {_reason(error)}"
+                f"{self._smtp.host} has the mail and didn't confirm it: {_reason(error)}"
             ) from error
         return replies.judge(replies.MAIL, reply)
 
@@ -95,7 +95,7 @@ def _unsent(host: str) -> Iterator[None]:
         raise RejectedError("unsent", f"{host} said {error.smtp_code} {said}".rstrip()) from error
     except ssl.SSLCertVerificationError as error:
         raise RejectedError(
-            "unsent", f"the certificate of {host} is not good: {error.verify_message}"
+            "unsent", f"the certificate of {host} is invalid: {error.verify_message}"
         ) from error
     except socket.gaierror as error:
         raise RejectedError("unsent", f"{host} cannot be found: {error.strerror}") from error

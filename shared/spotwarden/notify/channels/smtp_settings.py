@@ -40,10 +40,10 @@ def _url(said: str) -> SplitResult:
         url = urlsplit(said)
         port = url.port
     except ValueError:
-        raise _wrong("SPOTWARDEN_SMTP is no URL with a port that can be") from None
+        raise _wrong("SPOTWARDEN_SMTP has an invalid port") from None
     if url.password is not None:
         raise ChannelSettingsError(
-            "SPOTWARDEN_SMTP holds a password; that belongs into SPOTWARDEN_SMTP_PASSWORD, from a secret"
+            "SPOTWARDEN_SMTP holds a password; put it into SPOTWARDEN_SMTP_PASSWORD, from a secret"
         )
     if not url.hostname or url.path.strip("/") or url.query or url.fragment or port == 0:
         raise _wrong("SPOTWARDEN_SMTP is not a server and a port")
@@ -54,9 +54,9 @@ def _security(url: SplitResult) -> Security:
     try:
         security = Security(url.scheme)
     except ValueError:
-        raise _wrong("SPOTWARDEN_SMTP begins with no scheme that is known") from None
+        raise _wrong("SPOTWARDEN_SMTP has an unknown scheme") from None
     if security is Security.PLAIN and not is_loopback(url.hostname or ""):
-        raise _wrong("SPOTWARDEN_SMTP would send mail over the net in the clear")
+        raise _wrong("SPOTWARDEN_SMTP would send mail unencrypted")
     if security is Security.PLAIN and url.username:
         raise _wrong("SPOTWARDEN_SMTP names a user without TLS, where a password could be read")
     return security
