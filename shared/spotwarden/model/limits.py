@@ -1,5 +1,6 @@
 """The limits of recovery that a team agreed on; `infra/policy.toml` says why these defaults."""
 
+from collections.abc import Mapping
 from datetime import timedelta
 
 import msgspec
@@ -71,8 +72,10 @@ class NotifyLimits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     goes to as well. What comes within `settle` goes together, more than `flood` notices to one person become
     one message. What is no more than a warning waits until `apart` is over since the last message, what is
     only for information for a `digest`, or until `daily_at` for who wants it once a day; in the hours
-    `quiet` (such as `22-07`) neither goes. What cannot be sent is tried again after `first_backoff`, doubling
-    up to `longest_backoff`, and given up after `give_up`. One sender keeps a recipient to itself for `lease`.
+    `quiet` (such as `22-07`) neither goes. These hours are of `timezone`. A message tells times in the first
+    of `timezones` whose address or pattern is its reader's. What cannot be sent is tried again after
+    `first_backoff`, doubling up to `longest_backoff`, and given up after `give_up`. One sender keeps a
+    recipient to itself for `lease`.
     Links hold for `link_lasts`; they offer to keep something for `keep`, and `extend` more. With `weekly`,
     each Monday at `daily_at` owners and ops get the figures of the week before; `report` is where the page
     stands for them.
@@ -87,6 +90,7 @@ class NotifyLimits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     daily_at: str = "08:00"
     quiet: str = ""
     timezone: str = "UTC"
+    timezones: Mapping[str, str] = {}
     first_backoff: timedelta = timedelta(minutes=1)
     longest_backoff: timedelta = timedelta(hours=1)
     give_up: timedelta = timedelta(days=1)

@@ -125,9 +125,9 @@ def _time(said: object) -> object:
     return iso_duration(said) if isinstance(said, str) else said
 
 
-def _all_finite(bounds: Mapping[str, float]) -> None:
+def _all_finite(bounds: Mapping[str, object]) -> None:
     for metric, bound in bounds.items():
-        if not isfinite(bound):
+        if isinstance(bound, float) and not isfinite(bound):
             raise ValueError(f"{metric} is {bound:g}; no value can be compared with that")
 
 
@@ -152,7 +152,13 @@ def _in_bounds(name: str, value: object) -> None:
 def _expected(kind: Any, said: object) -> str:  # noqa: ANN401 — as above
     """What is allowed, in words."""
     if get_origin(kind) is Mapping:
-        return f"it is {said!r}; it must be a table of numbers such as {{ loss = 10.0 }}"
+        texts = get_args(kind)[1] is str
+        like = (
+            'texts such as { "ada@example.com" = "Asia/Tokyo" }'
+            if texts
+            else "numbers such as { loss = 10.0 }"
+        )
+        return f"it is {said!r}; it must be a table of {like}"
     inner = next(get_arg for get_arg in (get_args(kind) or (kind,)) if get_arg not in (type(None), ...))
     words = {timedelta: DURATION, str: "a text in quotes", int: "a whole number", float: "a number"}
     words |= {bool: "true or false", date: "a day such as 2026-12-31"}

@@ -2,7 +2,7 @@
 
 import contextlib
 import re
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import msgspec
 import pytest
@@ -16,8 +16,9 @@ from spotwarden.layout import (
     notice_key,
     person_key,
 )
-from spotwarden.model.delivery import Batch, Channel, Delivered, Pace, Pending, Round
-from spotwarden.model.message import HookPost, Mail
+from spotwarden.model.delivery import Batch, Channel, Delivered, Pace, Pending, Recipient, Round
+from spotwarden.model.limits import NotifyLimits
+from spotwarden.model.message import HookPost, Mail, Shape
 from spotwarden.model.notice import CaseRef, Severity, Way
 from spotwarden.model.offer import Unfit
 from spotwarden.model.policy import Policy, Team
@@ -561,6 +562,32 @@ def test_without_the_answers_url_messages_hold_no_links_and_need_no_keys(room):
     message = renderer.render([one], "1@x", room.now, False)
     assert "?t=" not in message.text + message.html
     assert renderer.domain == "spotwarden.invalid"
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("ada@example.com", "23:30 JST on Mon, Jan 5"),
+        ("Ada@Example.com", "23:30 JST on Mon, Jan 5"),
+        ("bob@example.com", "15:30 CET on Mon, Jan 5"),
+        ("vision", "15:30 CET on Mon, Jan 5"),
+        ("eve@elsewhere.com", "09:30 EST on Mon, Jan 5"),
+    ],
+)
+def test_times_are_on_the_clock_of_the_reader(address, said):
+    """A person's own zone counts before the team's, and that before the deployment's."""
+    limits = NotifyLimits(timezone="America/New_York", timezones={"ada@*": "Asia/Tokyo"})
+    vision = replace(VISION, timezone="Europe/Berlin")
+    due = datetime(2026, 1, 5, 14, 30, tzinfo=UTC)
+    channel = Channel.EMAIL if "@" in address else Channel.HOOK
+    one = Pending(
+        notice=notice(due=due, then="it will be stopped at 2026-01-05 14:30 UTC"),
+        recipient=Recipient(channel=channel, address=address),
+        since=due,
+    )
+    renderer = Renderer(limits=limits, teams={"vision": vision}, shapes={"vision": Shape.SLACK})
+    message = renderer.render([one], "1@x", due, False)
+    assert said in (message.text if isinstance(message, Mail) else message.body.decode())
 
 
 class HinderedRound:

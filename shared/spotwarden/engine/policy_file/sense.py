@@ -87,9 +87,12 @@ def _admission(limits: AdmissionLimits) -> Said:
 def _notify(limits: NotifyLimits) -> Said:
     yield from _backoff(limits)
     yield from _timezone(limits.timezone)
+    for address, zone in limits.timezones.items():
+        yield from _patterns("timezones", (address,))
+        yield from _timezone(zone, "timezones")
     try:
         if limits.quiet and hours_of(limits.quiet) == (0, MIDNIGHT):
-            yield Slip("quiet", "it is the whole day: most of what there is to tell would never be told")
+            yield Slip("quiet", "it is the whole day, so most messages would never be sent")
     except ValueError as error:
         yield Slip("quiet", str(error))
     try:
@@ -106,11 +109,11 @@ def _notify(limits: NotifyLimits) -> Said:
         yield Slip("flood", f"it is {limits.flood}; it must be 1 at least")
 
 
-def _timezone(name: str) -> Said:
+def _timezone(name: str, key: str = "timezone") -> Said:
     try:
         zone_of(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):
-        yield Slip("timezone", f"unknown time zone {name!r}; write one such as Europe/Berlin or UTC")
+        yield Slip(key, f"unknown time zone {name!r}; write one such as Europe/Berlin or UTC")
 
 
 def _calendar(calendar: Calendar) -> Said:
@@ -121,7 +124,7 @@ def _calendar(calendar: Calendar) -> Said:
     if not calendar.days:
         yield Slip(
             "days",
-            'it names no day, so nothing would ever be done; to only observe, write mode = "observe"',
+            'it names no day, so nothing would ever be done. To only observe, write mode = "observe"',
         )
     try:
         hours_of(calendar.hours)
@@ -163,7 +166,7 @@ def _early_stop(limits: EarlyStopLimits) -> Said:
     if limits.patience is not None and not limits.metric:
         yield Slip(
             "patience",
-            'there is no metric that should get better within it; name it, such as metric = "val_loss"',
+            'the metric is missing; name it, such as metric = "val_loss"',
             "metric",
         )
     for name in limits.over.keys() & limits.under.keys():
@@ -181,7 +184,7 @@ def _shares(cap: JobCap | InstanceCap | OwnerCap) -> Said:
 
 def _ascending(warn: tuple[Any, ...]) -> Said:
     if not warn:
-        yield Slip("warn", "it is empty; nothing is ever done without a warning, so there must be one")
+        yield Slip("warn", "it is empty; at least one warning is needed before any action")
     elif not warn[0]:
         yield Slip("warn", "the first is nothing; it must be more")
     if any(first >= second for first, second in pairwise(warn)):
@@ -215,7 +218,7 @@ def _patterns(name: str, patterns: Iterable[str]) -> Said:
     """A glob that fits nothing, or whose bracket stays open, is a slip of the pen."""
     for pattern in patterns:
         if not pattern.strip() or pattern != pattern.strip():
-            yield Slip(name, f"{pattern!r} fits nobody and nothing; write a name or a pattern such as a2-*")
+            yield Slip(name, f"{pattern!r} can never match; write a name or a pattern such as a2-*")
         elif pattern.count("[") != pattern.count("]"):
             yield Slip(name, f"{pattern!r} has a bracket that is not closed")
 

@@ -30,7 +30,8 @@ NOWHERE = "spotwarden.invalid"
 class Renderer(msgspec.Struct, frozen=True, kw_only=True):
     """Writes messages for one deployment. Without `answers`, the URL of answer_notice, none can be answered.
 
-    `report` is where the report page stands, if not where the limits say. `teams` may be in other time zones.
+    `report` is where the report page stands, if not where the limits say. `teams`, and people of the limits,
+    may be in other time zones.
     """
 
     limits: NotifyLimits
@@ -81,7 +82,10 @@ class Renderer(msgspec.Struct, frozen=True, kw_only=True):
         return messages.hook(pendings, shape=shape, id=message_id, at=at, again=again, zone=zone)
 
     def _zone(self, address: str) -> tzinfo:
-        """The clock of whoever reads there: that of the first team, by name, that the address is of."""
+        """The clock of whoever reads there: the person's own, else that of the first team that has them."""
+        for pattern, zone in self.limits.timezones.items():
+            if fnmatchcase(address.casefold(), pattern.casefold()):
+                return zone_of(zone)
         for _, team in sorted(self.teams.items()):
             if team.timezone and _is_of(address, team):
                 return zone_of(team.timezone)
