@@ -244,7 +244,7 @@ def published(served, workstation):
 def test_a_sample_of_each_kind_is_published(workstation, published):
     """For that address, each an own notice that is known for a test."""
     said = workstation.ok("notices", "test", "--to", "ada@Example.com")
-    assert f"{len(KINDS)} published on the topic notices" in said
+    assert f"{len(KINDS)} test messages for ada@Example.com published on the topic notices" in said
     told = published()
     assert {attributes["kind"] for _, attributes in told} == set(KINDS)
     assert {notice["owner"] for notice, _ in told} == {"ada@example.com"}

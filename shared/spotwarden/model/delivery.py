@@ -97,8 +97,12 @@ class Pace(Enum):
 
 
 class Preference(msgspec.Struct, frozen=True, kw_only=True):
-    """What a person has asked for; `weekly` is whether the weekly report is to come."""
+    """What a person has asked for; `weekly` is whether the weekly report is to come.
+
+    `timezone` is the IANA name of the zone in which times are told ("": as the policy says).
+    """
 
     pace: Pace
     at: Moment
     weekly: bool = True
+    timezone: str = ""

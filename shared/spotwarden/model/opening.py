@@ -3,7 +3,7 @@
 import re
 from datetime import UTC, time, tzinfo
 from typing import NamedTuple
-from zoneinfo import ZoneInfo
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _HOURS = re.compile(r"(\d\d)(?::(\d\d))?-(\d\d)(?::(\d\d))?")
@@ -33,6 +33,15 @@ class OpeningHours(NamedTuple):
 def zone_of(name: str) -> tzinfo:
     """The time zone of this name; `ZoneInfoNotFoundError` or `ValueError` for none. UTC needs no database."""
     return UTC if name == "UTC" else ZoneInfo(name)
+
+
+def is_zone(name: str) -> bool:
+    """Whether there is a time zone of this name."""
+    try:
+        zone_of(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return False
+    return True
 
 
 def hours_of(said: str) -> OpeningHours:

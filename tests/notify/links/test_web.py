@@ -228,7 +228,7 @@ def test_no_token_is_ever_logged(web, capsys):
 
 
 def test_a_look_at_preferences_offers_three_paces(web):
-    """What always comes at once is said, and what happens to who has not chosen: nothing is marked."""
+    """What always comes at once is said, and what happens to who has not chosen: the report comes."""
     page = web.open(preference_offer(web))
     assert page.status_code == 200
     for said in (
@@ -240,7 +240,8 @@ def test_a_look_at_preferences_offers_three_paces(web):
         ADA,
     ):
         assert said in page.text
-    assert " checked" not in page.text
+    assert page.text.count(" checked") == 1
+    assert 'value="yes" checked' in page.text
     assert preference(web) is None
 
 
@@ -275,6 +276,35 @@ def test_a_click_declines_the_report_of_the_week(web, said, weekly):
     assert f'value="{"yes" if weekly else "no"}" checked' in web.open(token).text
     web.click(token, pace="daily", weekly="yes")
     assert asked(web).weekly
+
+
+def test_a_click_saves_a_time_zone(web):
+    """It stands on the page from then on, and an empty one takes it back."""
+    token = preference_offer(web)
+    assert "Times are in Asia/Tokyo." in web.click(token, pace="daily", timezone=" Asia/Tokyo ").text
+    assert asked(web).timezone == "Asia/Tokyo"
+    assert 'name="timezone" value="Asia/Tokyo"' in web.open(token).text
+    web.click(token, pace="daily", timezone="")
+    assert asked(web).timezone == ""
+
+
+@pytest.mark.parametrize("zone", ["Tokyo", "CEST", "../../etc/passwd", "/etc/localtime", "<b>", "x" * 200])
+def test_an_unknown_time_zone_saves_nothing(web, zone):
+    """The page says so, and how one is written."""
+    page = web.click(preference_offer(web), pace="daily", timezone=zone)
+    assert page.status_code == 400
+    assert "Unknown time zone" in page.text
+    assert "<b>" not in page.text
+    assert preference(web) is None
+
+
+def test_a_mail_programs_own_button_keeps_the_time_zone(web):
+    """It takes messages back, not their clock."""
+    token = preference_offer(web)
+    web.click(token, pace="now", timezone="Asia/Tokyo")
+    form = {"method": "POST", "data": ONE_CLICK, "content_type": "application/x-www-form-urlencoded"}
+    web.send(f"/?t={token}", **form)
+    assert (preference(web), asked(web).timezone) == (Pace.DAILY, "Asia/Tokyo")
 
 
 def test_a_mail_programs_own_button_means_once_a_day_and_no_report(web):

@@ -75,7 +75,7 @@ class Heard(Renderer, frozen=True, kw_only=True):
 
     def render(self, *told: Any) -> Message:
         """One message, made by the world."""
-        return self.written(*told)
+        return self.written(self.own, *told)
 
 
 class OutboxWorld:
@@ -126,9 +126,9 @@ class OutboxWorld:
         """Store a job.toml."""
         self.store(JobFileName(job=job), text.encode())
 
-    def prefers(self, address: str, pace: Pace) -> None:
-        """Have a person say how often they want to hear of what is not urgent."""
-        said = Preference(pace=pace, at=self.now)
+    def prefers(self, address: str, pace: Pace, timezone: str = "") -> None:
+        """Have a person say how often they want to hear of what is not urgent, and on which clock."""
+        said = Preference(pace=pace, at=self.now, timezone=timezone)
         self.store(PreferenceRecord(person=person_key(address)), msgspec.json.encode(said))
 
     def context(self, cloud: Cloud | None = None, *, patient: bool = True) -> SweepContext:
@@ -156,8 +156,10 @@ class OutboxWorld:
         renderer = Heard(limits=self.limits, domain="example.com", written=self._message)
         return _whole(deliver(self.context(cloud), renderer, now or self.cloud.clock.now))
 
-    def _message(self, pendings: Sequence[Pending], name: str, at: datetime, again: bool) -> Message:
-        message = Renderer(limits=self.limits).render(pendings, name, at, again)
+    def _message(
+        self, own: str, pendings: Sequence[Pending], name: str, at: datetime, again: bool
+    ) -> Message:
+        message = Renderer(limits=self.limits, own=own).render(pendings, name, at, again)
         self.tells[name] = tuple(one.notice.id for one in pendings)
         if again:
             self.doubtful.add(id(message))

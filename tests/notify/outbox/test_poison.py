@@ -19,11 +19,11 @@ KEYS = Keys.read("k1:" + base64.urlsafe_b64encode(b"k" * 32).decode(), "here")
 class LinkedRoom(OutboxWorld):
     """One whose messages hold links; a notice whose words are `unwritable` stops their writer."""
 
-    def _message(self, pendings, name, at, again):
+    def _message(self, own, pendings, name, at, again):
         if any(one.notice.why == "unwritable" for one in pendings):
             raise ValueError("nobody can write this")
         self.tells[name] = tuple(one.notice.id for one in pendings)
-        renderer = Renderer(limits=self.limits, answers="https://answers.example", keys=KEYS)
+        renderer = Renderer(limits=self.limits, own=own, answers="https://answers.example", keys=KEYS)
         return renderer.render(pendings, name, at, again)
 
 

@@ -367,6 +367,23 @@ def test_a_preference_that_cannot_be_read_is_none(room):
     assert tos(room) == [ADA]
 
 
+@pytest.mark.parametrize(("zone", "said"), [("Asia/Tokyo", "JST"), ("", "CET"), ("Mars/Olympus", "CET")])
+def test_a_person_s_own_choice_of_a_clock_comes_first(zone, said):
+    """Before the policy's for them; one that nobody knows counts for nothing, and holds up no message."""
+    room = OutboxWorld(timezones={ADA: "Europe/Berlin"})
+    room.prefers(ADA, Pace.DAILY, zone)
+    room.told(notice(then="it will be stopped at 2026-01-05 14:30 UTC"))
+    assert f" {said} on Mon, Jan 5" in room.mails(ADA)[0].text
+
+
+def test_a_message_does_not_wait_to_know_its_reader_s_clock(room):
+    """Where the wish cannot be read now, times are in the policy's zone."""
+    room.prefers(ADA, Pace.DAILY, "Asia/Tokyo")
+    room.cloud.store.trouble.order("read", unanswered(after_work=False), about="preferences/", times=9)
+    room.told(notice(then="it will be stopped at 2026-01-05 14:30 UTC"))
+    assert "14:30 UTC on Mon, Jan 5" in room.mails(ADA)[0].text
+
+
 def test_while_another_sweep_writes_to_somebody_nobody_else_does(room):
     """Until its lease is over; then what it was about to send is sent once more."""
     room.publish(notice())

@@ -125,8 +125,10 @@ def test_(to: str, kind: str | None) -> None:
         outcome = executor.apply(Tell(reason=f"a sample for {to}", notice=notice))
         if not isinstance(outcome, Done):
             raise click.ClickException(f"{notice.kind}: it could not be published: {outcome}")
-    click.echo(f"{len(chosen)} published on the topic {context.settings.notices}, each to be a mail to {to}")
-    click.echo("they go out at the next tick of notify_developers; see what waits: spotwarden notices list")
+    click.echo(f"{len(chosen)} test messages for {to} published on the topic {context.settings.notices}")
+    click.echo(
+        "notify_developers mails them within about a minute. To see what waits: spotwarden notices list"
+    )
     if not _mails(context):
         click.echo(
             "the policy here says `email = false`: only who subscribes to the topic gets them", err=True

@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import timedelta
 from itertools import pairwise
 from typing import Any, NamedTuple
-from zoneinfo import ZoneInfoNotFoundError
 
 import msgspec
 
@@ -21,7 +20,7 @@ from spotwarden.model.governance import (
     OwnerCap,
 )
 from spotwarden.model.limits import AdmissionLimits, NotifyLimits, RecoveryLimits
-from spotwarden.model.opening import DAYS, MIDNIGHT, clock_of, hours_of, zone_of
+from spotwarden.model.opening import DAYS, MIDNIGHT, clock_of, hours_of, is_zone
 from spotwarden.model.policy import RULES, Team
 from spotwarden.model.values import meant, no_remedy, written
 
@@ -110,9 +109,7 @@ def _notify(limits: NotifyLimits) -> Said:
 
 
 def _timezone(name: str, key: str = "timezone") -> Said:
-    try:
-        zone_of(name)
-    except (ZoneInfoNotFoundError, ValueError, OSError):
+    if not is_zone(name):
         yield Slip(key, f"unknown time zone {name!r}; write one such as Europe/Berlin or UTC")
 
 

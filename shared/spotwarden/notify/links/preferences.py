@@ -1,4 +1,6 @@
-"""How often a person wants to hear of what is only news."""
+"""How often a person wants to hear of what is only news, and on which clock."""
+
+from datetime import timedelta
 
 import msgspec
 
@@ -9,42 +11,83 @@ from spotwarden.layout import PreferenceRecord, person_key
 from spotwarden.model.action import StoreObject
 from spotwarden.model.delivery import Pace, Preference
 from spotwarden.model.offer import PreferenceOffer
+from spotwarden.model.opening import is_zone
 from spotwarden.model.outcome import Done
 from spotwarden.notify.links.reply import AnswerFailed, AnswerTrouble, PreferencesShown, Reply
+from spotwarden.ports import BrokenError
 
 typed.prepare(Preference)
 
 
 def show_preference(context: SweepContext, preference_offer: PreferenceOffer) -> Reply:
     """What this person has asked for so far; nothing is changed."""
-    name = _name(context, preference_offer)
-    stored = context.cloud.store.read(name)
-    said = decoded(name, stored.data, Preference) if stored else None
-    pace, weekly = (said.pace, said.weekly) if said else (None, None)
-    return PreferencesShown(
-        preference_offer=preference_offer, pace=pace, weekly=weekly, digest=context.policy.notify.digest
-    )
+    digest = context.policy.notify.digest
+    said = _stored(context, preference_offer)
+    if said is None:
+        return PreferencesShown(preference_offer=preference_offer, pace=None, digest=digest)
+    return _shown(preference_offer, said, digest)
 
 
 def save_preference(
-    context: SweepContext, preference_offer: PreferenceOffer, pace: Pace, *, weekly: bool
+    context: SweepContext, preference_offer: PreferenceOffer, pace: Pace, *, weekly: bool, timezone: str
 ) -> Reply:
-    """Write down what this person asks for; a second click writes the same."""
-    said = Preference(pace=pace, weekly=weekly, at=context.tick.now)
+    """Write down what this person asks for; a second click writes the same. An unknown zone saves nothing."""
+    said = Preference(pace=pace, weekly=weekly, at=context.tick.now, timezone=timezone)
+    if timezone and not is_zone(timezone):
+        return _shown(preference_offer, said, context.policy.notify.digest, unknown=True)
+    return _save(context, preference_offer, said)
+
+
+def unsubscribe(context: SweepContext, preference_offer: PreferenceOffer) -> Reply:
+    """One message a day, and no report, is the least; the clock stays."""
+    try:
+        said = _stored(context, preference_offer)
+    except BrokenError:
+        said = None
+    timezone = said.timezone if said else ""
+    least = Preference(pace=Pace.DAILY, weekly=False, at=context.tick.now, timezone=timezone)
+    return _save(context, preference_offer, least)
+
+
+def _save(context: SweepContext, preference_offer: PreferenceOffer, said: Preference) -> Reply:
     data = msgspec.json.format(msgspec.json.encode(said))
+    weekly = "" if said.weekly else ", no weekly report"
+    zone = f", times in {said.timezone}" if said.timezone else ""
     step = StoreObject(
-        reason=f"{preference_offer.to} wants to hear: {pace.value}{'' if weekly else ', no weekly report'}",
+        reason=f"{preference_offer.to} wants to hear: {said.pace.value}{weekly}{zone}",
         job="",
         name=_name(context, preference_offer),
         data=data,
         content_type="application/json",
     )
     if isinstance(context.executor.apply(step), Done):
-        digest = context.policy.notify.digest
-        return PreferencesShown(
-            preference_offer=preference_offer, pace=pace, weekly=weekly, digest=digest, saved=True
-        )
+        return _shown(preference_offer, said, context.policy.notify.digest, saved=True)
     return AnswerFailed(trouble=AnswerTrouble.UNSURE)
+
+
+def _shown(
+    preference_offer: PreferenceOffer,
+    said: Preference,
+    digest: timedelta,
+    *,
+    saved: bool = False,
+    unknown: bool = False,
+) -> PreferencesShown:
+    return PreferencesShown(
+        preference_offer=preference_offer,
+        pace=said.pace,
+        weekly=said.weekly,
+        timezone=said.timezone,
+        digest=digest,
+        saved=saved,
+        unknown=unknown,
+    )
+
+
+def _stored(context: SweepContext, preference_offer: PreferenceOffer) -> Preference | None:
+    name = _name(context, preference_offer)
+    stored = context.cloud.store.read(name)
+    return decoded(name, stored.data, Preference) if stored else None
 
 
 def _name(context: SweepContext, preference_offer: PreferenceOffer) -> str:

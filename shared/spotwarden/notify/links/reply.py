@@ -89,14 +89,17 @@ class PreferencesShown(msgspec.Struct, frozen=True, kw_only=True):
     """How often a person wants to hear of news; `saved` where he has said so just now.
 
     A `pace` of None is one who has not said: news is gathered for `digest`, as the policy says. `weekly` is
-    whether the report of the week is to come; None for who has not said.
+    whether the report of the week is to come. `timezone` is the clock that he has chosen; one that is
+    `unknown` saves nothing.
     """
 
     preference_offer: PreferenceOffer
     pace: Pace | None
-    weekly: bool | None = None
+    weekly: bool = True
+    timezone: str = ""
     digest: timedelta
     saved: bool = False
+    unknown: bool = False
 
 
 class AnswerTrouble(Enum):

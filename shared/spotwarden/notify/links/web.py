@@ -17,7 +17,7 @@ from spotwarden.model.offer import Offer, PreferenceOffer, Unfit
 from spotwarden.model.tick import Tick
 from spotwarden.notify.links.audience import audience
 from spotwarden.notify.links.pages import headers, render
-from spotwarden.notify.links.preferences import save_preference, show_preference
+from spotwarden.notify.links.preferences import save_preference, show_preference, unsubscribe
 from spotwarden.notify.links.reply import AnswerFailed, AnswerTrouble, Reply
 from spotwarden.notify.links.taking import AnswerRequest, broken, give, show
 from spotwarden.notify.links.tokens import VARIABLE, Keys, read
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 MOST_BYTES = 8 * 1024
 """Of a POST: four times what the longest token has."""
+LONGEST_ZONE = 64
+"""Characters of a time zone's name: the longest has 32."""
 FIELD = "t"
 """What carries the token, in an address or in a form."""
 ONE_CLICK = ("List-Unsubscribe", "One-Click")
@@ -149,11 +151,10 @@ def _click(answer_request: AnswerRequest, what: Offer | PreferenceOffer, form: M
     chosen = next((pace for pace in Pace if pace.value == form.get("pace", "")), None)
     if chosen is None:
         return show_preference(answer_request.context, what)
-    return save_preference(answer_request.context, what, chosen, weekly=form.get("weekly", "yes") != "no")
+    weekly, zone = form.get("weekly", "yes") != "no", form.get("timezone", "").strip()[:LONGEST_ZONE]
+    return save_preference(answer_request.context, what, chosen, weekly=weekly, timezone=zone)
 
 
 def _unsubscribe(answer_request: AnswerRequest, what: Offer | PreferenceOffer) -> Reply:
-    """One message a day, and no report, is the least: a mail program's button answers no case."""
-    if isinstance(what, Offer):
-        return Unfit.BROKEN
-    return save_preference(answer_request.context, what, Pace.DAILY, weekly=False)
+    """A mail program's button answers no case."""
+    return Unfit.BROKEN if isinstance(what, Offer) else unsubscribe(answer_request.context, what)

@@ -8,6 +8,7 @@ so, and has the same message id. That is the one way in which somebody gets a no
 """
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 
 from msgspec.structs import replace
 
@@ -15,13 +16,15 @@ from spotwarden import typed
 from spotwarden.engine.decoding import decoded
 from spotwarden.layout import DeliveryRound, PreferenceRecord, UndeliveredRecord
 from spotwarden.model.action import Change, SendMessage, Wait
-from spotwarden.model.delivery import Batch, Channel, Delivered, Pace, Preference, Undelivered
+from spotwarden.model.delivery import Batch, Channel, Delivered, Preference, Undelivered
 from spotwarden.model.message import Message
+from spotwarden.model.opening import is_zone
 from spotwarden.model.outcome import Done, Outcome
 from spotwarden.notify.outbox.due import asks_pace, due
 from spotwarden.notify.outbox.lease import HeldRound, LostError
 from spotwarden.notify.outbox.model import DueQuestion, Waiting
 from spotwarden.notify.outbox.recipients import stand_ins
+from spotwarden.notify.outbox.renderer import Renderer
 from spotwarden.notify.outbox.rounds import after, batch, once_more
 from spotwarden.notify.outbox.shared import DeliveryContext
 from spotwarden.notify.outbox.store import Box, as_it_stands, by_key, opened
@@ -112,22 +115,33 @@ class RecipientDelivery:
 
     def _due(self, waiting: Sequence[Waiting]) -> Sequence[Sequence[Waiting]]:
         shared = self._shared
-        pace = self._pace() if asks_pace(waiting) else None
+        said = self._preference if asks_pace(waiting) else None
+        pace = said.pace if said else None
         last, now = self._round.now.last, shared.now()
         wanted = DueQuestion(last=last, pace=pace, limits=shared.limits, now=now)
         return due(waiting, wanted)
 
-    def _pace(self) -> Pace | None:
-        """How often the recipient wants to hear of what is not urgent; a hook has no such wish."""
+    @cached_property
+    def _preference(self) -> Preference | None:
+        """What the recipient has asked for; a hook has no wishes, and one that is broken is none."""
         if self._box.channel != Channel.EMAIL.value:
             return None
         name = self._shared.layout.build(PreferenceRecord(person=self._box.person))
         try:
             stored = self._shared.store.read(name)
-            return decoded(name, stored.data, Preference).pace if stored else None
+            return decoded(name, stored.data, Preference) if stored else None
         except BrokenError as problem:
             self._shared.say("WARNING", str(problem))
             return None
+
+    def _renderer(self) -> Renderer:
+        """Who writes on the clock that the recipient has chosen; no message waits to know it."""
+        try:
+            said = self._preference
+        except UnansweredError:
+            said = None
+        own = said.timezone if said and is_zone(said.timezone) else ""
+        return replace(self._shared.renderer, own=own)
 
     def _send_fresh(self, some: Sequence[Waiting]) -> bool:
         """Send one message of what was not told before; whether one may go on."""
@@ -145,7 +159,7 @@ class RecipientDelivery:
 
     def _writable(self, pending: Waiting, batch: Batch) -> bool:
         try:
-            return bool(self._written([pending], batch, again=False))
+            return bool(self._written([pending], batch, self._shared.renderer, again=False))
         except UnwritableError:
             return False
 
@@ -171,7 +185,7 @@ class RecipientDelivery:
     def _send(self, some: Sequence[Waiting], batch: Batch, *, again: bool) -> bool:
         """Send one message and write down what came of it; whether one may go on."""
         shared, limits = self._shared, self._shared.limits
-        message = self._written(some, batch, again=again)
+        message = self._written(some, batch, self._renderer(), again=again)
         until = shared.now() + limits.lease
         holder = shared.context.tick.sweep
         self._round.become(replace(self._round.now, holder=holder, until=until, sending=batch, sent=None))
@@ -181,11 +195,11 @@ class RecipientDelivery:
         sent = SendMessage(reason=_why(some, again=again), message=message, notices=ids)
         return self._follow(some, batch, self._apply(sent))
 
-    def _written(self, some: Sequence[Waiting], batch: Batch, *, again: bool) -> Message:
+    def _written(self, some: Sequence[Waiting], batch: Batch, renderer: Renderer, *, again: bool) -> Message:
         """The message; `UnwritableError` where some word or moment of a notice stops its writer."""
         try:
             pendings = [self._shared.as_of(waiting.pending, batch.sent_at) for waiting in some]
-            return self._shared.renderer.render(pendings, batch.message_id, batch.sent_at, again)
+            return renderer.render(pendings, batch.message_id, batch.sent_at, again)
         except (ValueError, TypeError, LookupError, ArithmeticError) as problem:
             raise UnwritableError(f"no message can be made of it: {problem}") from problem
 

@@ -31,10 +31,11 @@ class Renderer(msgspec.Struct, frozen=True, kw_only=True):
     """Writes messages for one deployment. Without `answers`, the URL of answer_notice, none can be answered.
 
     `report` is where the report page stands, if not where the limits say. `teams`, and people of the limits,
-    may be in other time zones.
+    may be in other time zones; `own` is the zone that the reader has chosen.
     """
 
     limits: NotifyLimits
+    own: str = ""
     teams: Mapping[str, Team] = {}
     answers: str = ""
     report: str = ""
@@ -82,7 +83,9 @@ class Renderer(msgspec.Struct, frozen=True, kw_only=True):
         return messages.hook(pendings, shape=shape, id=message_id, at=at, again=again, zone=zone)
 
     def _zone(self, address: str) -> tzinfo:
-        """The clock of whoever reads there: the person's own, else that of the first team that has them."""
+        """The clock of whoever reads there: their own choice, else the policy's for them or their team."""
+        if self.own:
+            return zone_of(self.own)
         for pattern, zone in self.limits.timezones.items():
             if fnmatchcase(address.casefold(), pattern.casefold()):
                 return zone_of(zone)

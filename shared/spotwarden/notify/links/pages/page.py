@@ -31,6 +31,15 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     needed: bool = False
 
 
+class TextEntry(msgspec.Struct, frozen=True, kw_only=True):
+    """A line of text that a form asks for, and what stands there."""
+
+    legend: str
+    name: str
+    detail: str
+    value: str = ""
+
+
 class AnswerPage(msgspec.Struct, frozen=True, kw_only=True):
     """One card. With a `button` it has a form, which carries the token and what was chosen.
 
@@ -44,6 +53,7 @@ class AnswerPage(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
     facts: tuple[tuple[str, str], ...] = ()
     questions: tuple[Question, ...] = ()
+    entries: tuple[TextEntry, ...] = ()
     button: str = ""
     grave: bool = False
     back: str = ""

@@ -7,7 +7,7 @@ from spotwarden.model.delivery import Pace
 from spotwarden.model.notice import Way
 from spotwarden.model.offer import Unfit
 from spotwarden.model.spans import moment, span
-from spotwarden.notify.links.pages.page import AnswerPage, PageChoice, Question, Tone
+from spotwarden.notify.links.pages.page import AnswerPage, PageChoice, Question, TextEntry, Tone
 from spotwarden.notify.links.reply import (
     AnswerFailed,
     AnswerGiven,
@@ -149,8 +149,14 @@ def _given(given: AnswerGiven) -> AnswerPage:
 
 
 def _preferences(preferences: PreferencesShown) -> AnswerPage:
-    if preferences.saved and preferences.pace is not None:
+    if preferences.unknown:
+        says = (
+            f"Unknown time zone {preferences.timezone}. Nothing was changed. Write one such as Europe/Berlin,"
+            " America/New_York or UTC."
+        )
+    elif preferences.saved and preferences.pace is not None:
         says = f"You now get non-urgent messages {_PACES[preferences.pace][0].lower()}. {AT_ONCE}"
+        says += f" Times are in {preferences.timezone}." if preferences.timezone else ""
     elif preferences.pace is None:
         says = (
             f"{AT_ONCE} Other messages are collected for {span(preferences.digest)}, unless you choose below."
@@ -158,11 +164,16 @@ def _preferences(preferences: PreferencesShown) -> AnswerPage:
     else:
         says = AT_ONCE
     return AnswerPage(
-        code=200,
-        tone=Tone.GOOD if preferences.saved else Tone.ASKS,
-        title="Saved" if preferences.saved else "How often do you want messages?",
+        code=400 if preferences.unknown else 200,
+        tone=Tone.BAD if preferences.unknown else Tone.GOOD if preferences.saved else Tone.ASKS,
+        title="Not saved"
+        if preferences.unknown
+        else "Saved"
+        if preferences.saved
+        else "How often do you want messages?",
         says=says,
         questions=_questions(preferences),
+        entries=(_timezone(preferences),),
         button="Save",
         back="Show my settings" if preferences.saved else "",
         foot=f"This is for messages to {preferences.preference_offer.to}. Only you have this link.",
@@ -186,6 +197,15 @@ def _questions(preferences: PreferencesShown) -> tuple[Question, ...]:
             needed=True,
         ),
         Question(legend="The weekly report", name="weekly", choices=weekly),
+    )
+
+
+def _timezone(preferences: PreferencesShown) -> TextEntry:
+    return TextEntry(
+        legend="The time zone of your messages",
+        name="timezone",
+        detail="such as Europe/Berlin; empty for your team's",
+        value=preferences.timezone,
     )
 
 
