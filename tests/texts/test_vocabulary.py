@@ -78,6 +78,26 @@ def test_the_length_of_sentences_is_told(capsys):
         assert sentences
 
 
+def test_the_length_of_sentences_of_pages_is_told(capsys):
+    """Of each page without its code and tables; the three hardest are printed, and all together."""
+    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
+    prose = {page.relative_to(ROOT).as_posix(): prose_of(page.read_text(encoding="utf-8")) for page in pages}
+    grades = {name: measured(text) for name, text in prose.items() if len(text.split()) > 100}
+    hardest = sorted(grades, key=lambda name: -grades[name][2])[:3]
+    grades["all pages"] = measured("\n".join(prose.values()))
+    with capsys.disabled():
+        for name in (*hardest, "all pages"):
+            words, sentences, grade = grades[name]
+            sys.stdout.write(f"\n{name:<36} {words / sentences:5.1f} words a sentence, grade {grade:4.1f}")
+    assert hardest
+
+
+def prose_of(page: str) -> str:
+    """A page without blocks of code and rows of tables."""
+    plain = re.sub(r"(?ms)^```.*?^```$", "", page)
+    return "\n".join(line for line in plain.splitlines() if not line.startswith(("|", "    ")))
+
+
 def measured(part: str) -> tuple[int, int, float]:
     """The words and sentences of a part, and its grade; fragments without a full stop count as sentences."""
     lines = [re.sub(r"\{.*?\}|`.*?`|[|>#*-]", " ", line) for line in part.splitlines()[1:]]
