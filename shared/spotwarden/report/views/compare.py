@@ -49,7 +49,7 @@ def _rows(jobs: Sequence[Experiment], say: Words) -> Iterator[Row]:
 
 def _figures(jobs: Sequence[Experiment], say: Words) -> Iterator[tuple[str, tuple[Markup, ...]]]:
     yield "Status", tuple(escape(job.standing.value) for job in jobs)
-    yield "Owner", tuple(say.text(job.owner, "nobody") for job in jobs)
+    yield "Owner", tuple(say.text(job.owner, "no owner") for job in jobs)
     yield "Machines", tuple(say.text(", ".join(job.machines)) for job in jobs)
     yield "Zones", tuple(say.text(", ".join(job.zones)) for job in jobs)
     yield "Attempts", tuple(escape(f"{job.attempts:,}") if job.attempts else UNKNOWN for job in jobs)

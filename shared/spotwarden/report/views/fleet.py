@@ -24,7 +24,7 @@ MOST_ROWS = 100
 """Rows of one table; those beyond are one row together, so that it still adds up."""
 _ORDER = (By.DAY, By.OWNER, By.TEAM, By.MACHINE, By.ZONE, By.JOB)
 _NOBODY = {
-    By.OWNER: "nobody",
+    By.OWNER: "no owner",
     By.TEAM: "no team",
     By.MACHINE: "unknown",
     By.ZONE: "unknown",

@@ -109,7 +109,7 @@ def _usd(money: Money, say: Words) -> Markup:
 
 def _facts(report: JobReport, say: Words) -> Iterator[tuple[str, Markup]]:
     row = report.experiment
-    yield "Owner", say.text(row.owner, "nobody")
+    yield "Owner", say.text(row.owner, "no owner")
     if row.team:
         yield "Team", say.text(row.team)
     yield "Started", say.when(row.started)
