@@ -92,6 +92,8 @@ def verdict(record, *machines, brief_=None, **facts):
         ),
         (on_record(exists=False, past=frozenset({"1001"})), vm(labels=ONLY_JOB), BAD, "nothing left"),
         (on_record(exists=False, past=frozenset({"2"})), vm(labels=ONLY_JOB), UNKNOWN, "nothing shows"),
+        (on_record(exists=False, signs=signs(cpus={"1001": 90.0})), vm(), UNKNOWN, "may be in use: the CPU"),
+        (on_record(exists=False, signs=signs(problem="503")), vm(), UNKNOWN, "we couldn't check (503)"),
         (on_record(problem="bad JSON"), vm(), UNKNOWN, "bad JSON"),
         (
             on_record(attempt=2, instances=OTHER, began=ago(hours=1)),

@@ -118,6 +118,20 @@ def test_a_gang_node_that_works_outlives_a_status_that_another_has_written(world
     assert ("orphan_unknown" in world.kinds()) is works
 
 
+@pytest.mark.parametrize("works", [True, False])
+def test_a_vm_that_works_outlives_the_folder_of_its_job(world, works):
+    """A rule of the bucket's lifecycle may have deleted it: what has no record left may be in use."""
+    vm = world.job()["test-vm"]
+    world.cloud.metrics.cpu[vm] = BUSY if works else RESTS
+    world.cloud.store.delete_all(
+        {entry.name: entry.generation for entry in world.cloud.store.entries("test-vm/")}
+    )
+    world.job("another")
+    world.sweep_for(hours=3)
+    assert (vm in str(world.asked())) is not works
+    assert ("orphan_unknown" in world.kinds()) is works
+
+
 def test_output_after_the_end_contradicts_it(world):
     """Somebody goes on writing."""
     world.job("gang", nodes=("gang-1", "gang-2"))

@@ -5,7 +5,7 @@ from datetime import datetime
 
 import msgspec
 
-from spotwarden.governance.signals.contradiction import contradiction
+from spotwarden.governance.signals.contradiction import at_work, contradiction
 from spotwarden.governance.signals.facts import JobRecord
 from spotwarden.governance.signals.text import AT_REST, AT_WORK, begun
 from spotwarden.model.attempt import CLOSED, AttemptState
@@ -51,7 +51,8 @@ def fault_of(
             todo="fix or remove the object that can't be read",
         )
     if not record.exists:
-        return _gone(record, bare=bare, made=foreign or _is_made_by_us(machine, record))
+        busy = at_work(record, others, policy)
+        return _gone(record, busy, bare=bare, made=foreign or _is_made_by_us(machine, record))
     if record.state in AT_WORK:
         return None
     if left := _left_of_gang(machine, record):
@@ -72,7 +73,7 @@ def _is_made_by_us(machine: Machine, record: JobRecord) -> bool:
     return machine.attempt > 0 or machine.id in record.past
 
 
-def _gone(record: JobRecord, *, bare: bool, made: bool) -> OrphanFault:
+def _gone(record: JobRecord, busy: str, *, bare: bool, made: bool) -> OrphanFault:
     if bare:
         return OrphanFault(
             reason="its label names a job, but the bucket has no jobs: it may be the wrong bucket",
@@ -87,6 +88,12 @@ def _gone(record: JobRecord, *, bare: bool, made: bool) -> OrphanFault:
             reading=Reading.UNKNOWN,
             todo=f"remove its label {JOB_LABEL}. If it belonged to the job, delete it",
             ours=False,
+        )
+    if busy:
+        return OrphanFault(
+            reason=f"the bucket has nothing left of {record.job}, but its VM may be in use: {busy} lately",
+            reading=Reading.UNKNOWN,
+            todo="if you no longer need it, delete the VM",
         )
     return OrphanFault(
         reason=f"the bucket has nothing left of {record.job}, but its VM still exists",

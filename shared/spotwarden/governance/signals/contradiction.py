@@ -52,14 +52,25 @@ def _contradictions(
     for row, signal in signals(rows, SignalKind.PROGRESS, *OWN):
         if signal.at is not None and signal.at > late:
             yield f"its {_named(row, signal)} is newer, from {moment(signal.at)}"
+    yield from (f"{busy} since" for busy in _busy(record, machines, policy, late))
+
+
+def at_work(record: JobRecord, machines: Sequence[Machine], policy: Policy) -> str:
+    """Which processor of its VMs works, or may, in words; "" where all are known to rest."""
+    return next(_busy(record, machines, policy), "")
+
+
+def _busy(
+    record: JobRecord, machines: Sequence[Machine], policy: Policy, late: datetime | None = None
+) -> Iterator[str]:
     known = {machine.id: machine for machine in machines}
-    for row, signal in signals(rows, SignalKind.LOAD):
+    for row, signal in signals(present(record), SignalKind.LOAD):
         if signal.coverage is Coverage.UNREAD:
-            yield f"we couldn't check whether its VMs have been busy since: {signal.why}"
-        elif _since(signal, late) and works(
+            yield f"we couldn't check ({signal.why}) whether its VMs have been busy"
+        elif (late is None or _since(signal, late)) and works(
             signal, known.get(row.instance_id), policy, policy.stall.cpu_at_rest
         ):
-            yield f"the {_named(row, signal)} has been busy since, at {signal.value:.1f}%"
+            yield f"the {_named(row, signal)} has been busy, at {signal.value:.1f}%,"
 
 
 def works(signal: Signal, machine: Machine | None, policy: Policy, cpu_at_rest: float) -> bool:

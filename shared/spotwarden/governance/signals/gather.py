@@ -110,9 +110,12 @@ def whole_of(
 
 
 def after_end_of(
-    context: SweepContext, records: Iterable[JobRecord], machines: Machines
+    context: SweepContext, records: Collection[JobRecord], machines: Machines
 ) -> dict[str, JobRecord]:
-    """The records of jobs whose VMs run on long after their end, with what these have done since then."""
+    """The records of jobs whose VMs run on long after their end, with what these have done since then.
+
+    And of those of which the bucket has nothing left, while their VMs run.
+    """
     latest = context.tick.now - GOES_ON - AFTER_END
     over = [
         record
@@ -121,13 +124,22 @@ def after_end_of(
         and end <= latest
         and any(map(runs, machines.get(record.job, ())))
     ]
-    if not over:
+    gone = [
+        record
+        for record in records
+        if not record.exists and not record.problem and any(map(runs, machines.get(record.job, ())))
+    ]
+    if not over and not gone:
         return {}
     done = each(over, lambda record: _told_after_end(context, record), context.settings.workers)
     rise("heartbeats and outputs of jobs", done.failures)
-    vms = {vm.id: vm for record in over for vm in machines[record.job]}
+    vms = {vm.id: vm for record in (*over, *gone) for vm in machines[record.job]}
     measured = _measured(context, vms, AFTER_END, lines=False)
-    return {record.job: with_measures(record, measured) for record in done.results}
+    known = {record.job: with_measures(record, measured) for record in done.results}
+    for record in gone:
+        nodes = {vm.name: vm.id for vm in machines[record.job]}
+        known[record.job] = with_measures(record, measured, nodes)
+    return known
 
 
 def table_of(context: SweepContext, job: str) -> SignalTable:
@@ -177,12 +189,17 @@ def _with_newest(record: JobRecord, seen: SeenOutput) -> JobRecord:
     return replace(record, signals=record.signals.with_row(row).with_gap(seen.gap))
 
 
-def with_measures(record: JobRecord, measured: Measured) -> JobRecord:
-    """The record with what Monitoring says of its present VMs; what cannot be read is unknown, not silent."""
+def with_measures(
+    record: JobRecord, measured: Measured, nodes: Mapping[str, str] | None = None
+) -> JobRecord:
+    """The record with what Monitoring says of its present VMs; what cannot be read is unknown, not silent.
+
+    `nodes` are the VMs' ids by name where the record has none.
+    """
     attempt = max(record.attempt, 1)
     rows = [
         NodeSignals(node=node, attempt=attempt, instance_id=instance_id, signals=found)
-        for node, instance_id in record.instances.items()
+        for node, instance_id in (record.instances if nodes is None else nodes).items()
         if (found := tuple(_signals_of(instance_id, measured)))
     ]
     if measured.problem:
