@@ -304,6 +304,15 @@ def test_an_owners_newest_job_is_stopped_where_the_policy_says_so(plain):
     assert plain.asked() == [("stop", newest)]
 
 
+def test_an_owner_is_the_same_in_whichever_case(plain):
+    """Two jobs of one GPU each, of one who wrote the address in two ways."""
+    plain.set_policy(owner_cap=OwnerCap(concurrent_gpus=1))
+    plain.job("a", owner="Ada@x.org")
+    plain.job("b", owner="ada@x.org")
+    plain.sweep_for(hours=1)
+    assert {notice.owner for notice in plain.notices()} == {"ada@x.org"}
+
+
 def test_an_owners_new_day_begins_at_midnight(plain):
     """What was used up yesterday troubles nobody today."""
     plain.set_policy(owner_cap=OwnerCap(gpu_hours_day=2.0))

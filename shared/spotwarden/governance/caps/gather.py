@@ -120,7 +120,9 @@ def _priced(context: SweepContext, facts: CapFacts) -> CapFacts:
     gpus = {*(machine.gpu for machine in facts.machines), *(another.kind.gpu for another in spent)}
     return replace(
         facts,
-        keys={owner: quarantine_key(owner) for owner in sorted(owners - {""})},
+        keys={
+            owner: quarantine_key(owner) for owner in sorted({owner.casefold() for owner in owners} - {""})
+        },
         prices=prices_of(read_prices(context.settings.prices_file), types, gpus),
     )
 

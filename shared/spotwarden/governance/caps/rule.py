@@ -64,13 +64,13 @@ def _attempts(facts: CapFacts) -> dict[str, int]:
 
 
 def _of_owners(facts: CapFacts, brief: Brief, jobs: dict[str, list[Machine]]) -> Iterator[Finding | None]:
-    """Owners who run something, or have in this month or week."""
+    """Owners who run something, or have in this month or week; a person is one in whichever case."""
     spent: dict[str, dict[date, list[Spent]]] = defaultdict(lambda: defaultdict(list))
     for day in facts.usage:
         for usage in day.spent:
-            spent[usage.owner][day.day].append(usage)
+            spent[usage.owner.casefold()][day.day].append(usage)
     theirs: dict[str, dict[str, list[Machine]]] = defaultdict(dict)
     for job, mine in jobs.items():
-        theirs[facts.records.get(job, NOTHING).owner][job] = mine
+        theirs[facts.records.get(job, NOTHING).owner.casefold()][job] = mine
     for owner in sorted({*spent, *theirs} - {""}):
         yield owner_caps.of_owner(owner, theirs.get(owner, {}), spent.get(owner, {}), facts, brief)

@@ -189,9 +189,7 @@ def _with_newest(record: JobRecord, seen: SeenOutput) -> JobRecord:
     return replace(record, signals=record.signals.with_row(row).with_gap(seen.gap))
 
 
-def with_measures(
-    record: JobRecord, measured: Measured, nodes: Mapping[str, str] | None = None
-) -> JobRecord:
+def with_measures(record: JobRecord, measured: Measured, nodes: Mapping[str, str] | None = None) -> JobRecord:
     """The record with what Monitoring says of its present VMs; what cannot be read is unknown, not silent.
 
     `nodes` are the VMs' ids by name where the record has none.
