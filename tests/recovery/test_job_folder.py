@@ -21,8 +21,9 @@ from spotwarden.layout import (
 )
 from spotwarden.model.case import Case, CaseState
 from spotwarden.model.finding import Subject
-from spotwarden.recovery import job_folder
-from spotwarden.recovery.job_folder import look_at_job, look_into
+from spotwarden.recovery import folder_list
+from spotwarden.recovery.folder_list import look_into
+from spotwarden.recovery.job_folder import look_at_job
 from spotwarden.recovery.node_beats import JobBeats
 from tests.fakes.beats import kit_beat
 
@@ -204,8 +205,8 @@ OWN = [
 @pytest.mark.parametrize("more", [0, 1])
 def test_a_crowd_of_logs_hides_none_of_a_jobs_records(world, monkeypatch, more):
     """Beyond the limit the first logs, metrics and heartbeats are listed, and everything else as ever."""
-    monkeypatch.setattr(job_folder, "ROWS_AT_MOST", 40)
-    monkeypatch.setattr(job_folder, "CROWD_AT_MOST", 5)
+    monkeypatch.setattr(folder_list, "ROWS_AT_MOST", 40)
+    monkeypatch.setattr(folder_list, "CROWD_AT_MOST", 5)
     for thing in OWN:
         world.store(thing, b"x")
     crowd = [

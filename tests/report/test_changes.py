@@ -15,7 +15,7 @@ from spotwarden.layout import (
 )
 from spotwarden.model.standing import Standing
 from spotwarden.ports import Entry
-from spotwarden.recovery import job_folder
+from spotwarden.recovery import folder_list
 from spotwarden.report import changes
 from spotwarden.report.changes import FEW, states
 from spotwarden.report.due import FRESH, ROUND
@@ -170,7 +170,7 @@ def test_where_the_listing_of_all_folders_does_not_end_each_is_listed_by_itself(
     known = {entry.row.job: (entry.state, entry.heard) for entry in world.index().entries}
     world.wait(minutes=TICK_MINUTES)
     monkeypatch.setattr(changes, "LISTED_AT_MOST", 2 * MANY)
-    monkeypatch.setattr(job_folder, "ROWS_AT_MOST", MANY)
+    monkeypatch.setattr(folder_list, "ROWS_AT_MOST", MANY)
     for number in range(2 * MANY):
         world.store(LogFile(job="job-7", node=f"n{number}", attempt=1))
     cloud, asked = world.heard()

@@ -17,7 +17,8 @@ from spotwarden.model.tick import Tick
 from spotwarden.model.watch import Watched
 from spotwarden.ports import Cloud, Entry
 from spotwarden.recovery.crowds import LISTED
-from spotwarden.recovery.job_folder import JobFolder, look_into, read_watch
+from spotwarden.recovery.folder_list import JobFolder, look_into
+from spotwarden.recovery.job_folder import read_watch
 from spotwarden.recovery.job_look import Looking
 from spotwarden.recovery.markers import job_names, read_markers
 from spotwarden.recovery.node_beats import HeardBeats, read_beats

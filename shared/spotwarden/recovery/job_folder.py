@@ -1,31 +1,22 @@
 """A job's own objects, read in an order that matters: its entry among the open jobs first."""
 
-from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
-from hashlib import sha256
-from typing import NamedTuple, TypeVar, cast
 
 import msgspec
 
 from spotwarden import typed
-from spotwarden.engine.cache import GenerationCache
 from spotwarden.engine.decoding import decoded
 from spotwarden.engine.policy_file.reading import durations, read_toml
 from spotwarden.layout import (
     AttemptRecord,
     CaseRecord,
-    CreateScript,
     Heartbeat,
     InstanceId,
     JobFileName,
     LaunchedRecord,
     Layout,
     MetricsFile,
-    NotInLayoutError,
-    ObjectName,
     OpenJob,
-    ResolvedScript,
-    ScriptFile,
     StatusCode,
 )
 from spotwarden.model.attempt import Attempt, Recorded
@@ -33,135 +24,23 @@ from spotwarden.model.case import Case
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.heartbeat import Beat
 from spotwarden.model.jobfile import JobFile, SavedProgress
-from spotwarden.model.launch import StoredScript
 from spotwarden.model.watch import Watch, Watched
-from spotwarden.ports import BrokenError, Entry, Store, Stored
+from spotwarden.ports import BrokenError, Store, Stored
 from spotwarden.recovery.chain import newest
+from spotwarden.recovery.folder_list import JobFolder, look_into
 from spotwarden.recovery.heartbeats import beat_in, progress_in
-from spotwarden.recovery.node_beats import BeatSource, NodeBeat
+from spotwarden.recovery.node_beats import BeatSource
 from spotwarden.recovery.status_code import code_in, is_late
+from spotwarden.recovery.stored_script import read_script
 
 typed.prepare(Watch, Attempt, JobFile, Case)
 
-READ_AT_MOST = 4 * 1024 * 1024
 OBJECT_AT_MOST = 1024 * 1024
-SCRIPT_AT_MOST = 1024 * 1024
-"""Bytes of a create script that are read; a fourth of them is more than is understood."""
-FILES_AT_MOST = 8 * 1024 * 1024
-"""Bytes of all files beside a job's script: twice what its creates may read of them."""
-MANY_FILES = 100
-"""Files beside a job's script: each is a call, and all other jobs of the batch wait for them."""
 
 STATUS_AT_MOST = 64 * 1024
 """Bytes of a status that are read; a number has a few."""
 UNREADABLE = b"unreadable"
 """What is told of a status that is larger, or that only its writer can read."""
-ROWS_AT_MOST = 20_000
-"""Objects in a job's metadata that one list may show: a gang of a thousand writes two for each attempt."""
-CROWD_AT_MOST = 5_000
-"""Heartbeats, logs, or metrics that are listed of a job that has more objects than that."""
-
-Read = TypeVar("Read")
-
-
-class JobFolder(NamedTuple):
-    """What stands in a job's metadata, by kind; the content is read where it is needed.
-
-    `beats` are what heartbeats say that need no reading: those of the job kit. It is not `whole` where there
-    are more heartbeats, logs or metrics than are listed.
-    """
-
-    things: Mapping[ObjectName, Entry]
-    beats: Mapping[ObjectName, Beat] = {}
-    whole: bool = True
-
-    def of(self, kind: type[ObjectName]) -> list[ObjectName]:
-        """All objects of a kind."""
-        return [object_name for object_name in self.things if isinstance(object_name, kind)]
-
-    def read(
-        self, store: Store, layout: Layout, object_name: ObjectName, *, at_most: int = READ_AT_MOST
-    ) -> Stored | None:
-        """One of the objects, in one call while it is as it was listed."""
-        return store.read(layout.build(object_name), at_most=at_most, listed=self.things.get(object_name))
-
-    def with_beats(self, heard: Mapping[Heartbeat, NodeBeat]) -> "JobFolder":
-        """The same with these heartbeats; where a node has one of its own as well, the newer one counts.
-
-        They are no job's that has nothing else: any VM may write one that names it.
-        """
-        if not self.things:
-            return self
-        newer = {
-            object_name: found
-            for object_name, found in heard.items()
-            if (own := self.things.get(object_name)) is None or own.updated <= found.entry.updated
-        }
-        return JobFolder(
-            things={**self.things, **{object_name: found.entry for object_name, found in newer.items()}},
-            beats={object_name: found.beat for object_name, found in newer.items()},
-            whole=self.whole,
-        )
-
-    def nodes(self) -> set[str]:
-        """The nodes that have registered their VMs here."""
-        return {object_name.node for object_name in self.things if isinstance(object_name, InstanceId)}
-
-
-def look_into(store: Store, layout: Layout, job: str) -> JobFolder:
-    """List a job's metadata once; what has no name of the layout is left alone."""
-    rows, whole = rows_of(store, layout, job)
-    found: dict[ObjectName, Entry] = {}
-    for entry in rows:
-        try:
-            found[layout.parse(entry.name)] = entry
-        except NotInLayoutError:
-            continue
-    return JobFolder(found, whole=whole)
-
-
-def rows_of(store: Store, layout: Layout, job: str) -> tuple[list[Entry], bool]:
-    """A job's metadata as it is listed, and whether that is all of it."""
-    rows = store.entries(layout.metadata(job), limit=ROWS_AT_MOST)
-    whole = len(rows) < ROWS_AT_MOST
-    return (rows, True) if whole else ([*_round_crowds(store, layout, job)], False)
-
-
-def _round_crowds(store: Store, layout: Layout, job: str) -> Iterator[Entry]:
-    """All that only developers and functions write, and the first of what any job VM may write.
-
-    Somebody may write a million logs in a job's name: they must not hide its records, nor delay other jobs.
-    """
-    below, start = layout.metadata(job), ""
-    for crowded in layout.crowded(job):
-        yield from store.entries(below, start=start, end=crowded)
-        yield from store.entries(crowded, limit=CROWD_AT_MOST)
-        # The character "0" comes next after "/": this is behind everything in the folder.
-        start = f"{crowded[:-1]}0"
-    yield from store.entries(below, start=start)
-
-
-def look_with(store: Store, layout: Layout, beats: BeatSource, job: str) -> JobFolder:
-    """The same with the heartbeats of the job kit."""
-    folder = look_into(store, layout, job)
-    return folder.with_beats(beats.of(job, folder.nodes()))
-
-
-def once(
-    known: GenerationCache[object],
-    layout: Layout,
-    folder: JobFolder,
-    object_name: ObjectName,
-    read: Callable[[], Read],
-) -> Read:
-    """Read it, unless this very generation has been read before; what is not in the folder is always read."""
-    if (entry := folder.things.get(object_name)) is None:
-        return read()
-    name = layout.build(object_name)
-    value = known.get(name, entry.generation)
-    if value is None:
-        value = known.keep(name, entry.generation, read())
-    return cast("Read", value)
 
 
 def look_at_job(
@@ -194,7 +73,7 @@ def look_at_job(
     facts = JobFacts(
         job=job,
         ledger=ledger,
-        script=_script(store, layout, job, folder) if script else None,
+        script=read_script(store, layout, job, folder) if script else None,
         file=file,
         granted=_granted(store, layout, job) if file.is_bounded else timedelta(0),
         progress=_progress(store, layout, folder),
@@ -280,49 +159,6 @@ def _registrations(store: Store, layout: Layout, folder: JobFolder) -> dict[str,
             said = stored.data.decode(errors="replace").strip()
             found[object_name.node] = (said, stored.generation)
     return found
-
-
-def _script(store: Store, layout: Layout, job: str, folder: JobFolder) -> StoredScript | None:
-    """The script that is re-run: the resolved one, where it was made from this very create script."""
-    object_name: ObjectName = CreateScript(job=job)
-    entry = folder.things.get(object_name)
-    if entry is not None and entry.size > SCRIPT_AT_MOST:
-        problem = f"it has {entry.size} bytes, and at most {SCRIPT_AT_MOST} are read"
-        return StoredScript(name=entry.name, text=b"", generation=entry.generation, problem=problem)
-    script = folder.read(store, layout, object_name) if entry is not None else None
-    if script is None:
-        return None
-    stored = script.updated
-    if (other := ResolvedScript(job=job)) in folder.things:
-        resolved = folder.read(store, layout, other)
-        if resolved and sha256(script.data).hexdigest().encode() in resolved.data:
-            object_name, script = other, resolved
-    name = layout.build(object_name)
-    if problem := _too_much(folder):
-        return StoredScript(
-            name=name, text=script.data, generation=script.generation, problem=problem, stored=stored
-        )
-    files = _files(store, layout, folder)
-    return StoredScript(name=name, text=script.data, generation=script.generation, files=files, stored=stored)
-
-
-def _too_much(folder: JobFolder) -> str:
-    """Why the files beside the script are not read; "" where they are: by the listing alone."""
-    sizes = [folder.things[object_name].size for object_name in folder.of(ScriptFile)]
-    if len(sizes) > MANY_FILES:
-        return f"{len(sizes)} files are stored beside it, and at most {MANY_FILES} are read"
-    if sum(sizes) > FILES_AT_MOST:
-        return f"the files beside it have {sum(sizes)} bytes, and at most {FILES_AT_MOST} are read"
-    return ""
-
-
-def _files(store: Store, layout: Layout, folder: JobFolder) -> Mapping[str, bytes]:
-    files: dict[str, bytes] = {}
-    for object_name in folder.of(ScriptFile):
-        stored = folder.read(store, layout, object_name)
-        if isinstance(object_name, ScriptFile) and stored is not None:
-            files[object_name.path] = stored.data
-    return files
 
 
 def read_job_file(store: Store, layout: Layout, job: str, folder: JobFolder | None = None) -> JobFile:

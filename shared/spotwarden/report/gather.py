@@ -40,8 +40,9 @@ from spotwarden.model.prices import VmKind
 from spotwarden.model.run import RunRequest
 from spotwarden.ports import BrokenError, Entry
 from spotwarden.recovery.chain import told
+from spotwarden.recovery.folder_list import JobFolder, look_with, once
 from spotwarden.recovery.heartbeats import beat_in, beats_in, progress_in
-from spotwarden.recovery.job_folder import JobFolder, look_with, once, read_job_file, read_status, telling
+from spotwarden.recovery.job_folder import read_job_file, read_status, telling
 from spotwarden.recovery.node_beats import BeatSource
 from spotwarden.recovery.status_code import attempt_in, code_in, is_late
 from spotwarden.report.figures.beats import line

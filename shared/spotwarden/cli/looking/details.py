@@ -19,8 +19,9 @@ from spotwarden.model.policy import RULES
 from spotwarden.model.run import RunRequest
 from spotwarden.ports import BrokenError
 from spotwarden.recovery.chain import as_told
+from spotwarden.recovery.folder_list import JobFolder, look_with
 from spotwarden.recovery.heartbeats import beat_in, beats_in, progress_in
-from spotwarden.recovery.job_folder import JobFolder, look_at_job, look_with, telling
+from spotwarden.recovery.job_folder import look_at_job, telling
 from spotwarden.recovery.node_beats import JobBeats
 from spotwarden.report.figures import beats
 from spotwarden.report.model.experiments import MetricSummary

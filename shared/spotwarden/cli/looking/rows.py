@@ -30,7 +30,8 @@ from spotwarden.model.instance import Instance
 from spotwarden.model.jobfile import JobFile
 from spotwarden.ports import BrokenError
 from spotwarden.recovery.chain import as_told, newest
-from spotwarden.recovery.job_folder import JobFolder, look_into, once, read_job_file, read_status
+from spotwarden.recovery.folder_list import JobFolder, look_into, once
+from spotwarden.recovery.job_folder import read_job_file, read_status
 from spotwarden.recovery.standing import JobSummary, experiment
 from spotwarden.recovery.status_code import code_in, is_late
 

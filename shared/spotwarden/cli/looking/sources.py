@@ -16,7 +16,8 @@ from spotwarden.model.attempt import CLOSED, Attempt, AttemptState
 from spotwarden.model.logline import LogLine
 from spotwarden.ports import Entry, Logs, RejectedError, Store, UnansweredError
 from spotwarden.recovery.chain import newest, told
-from spotwarden.recovery.job_folder import look_into, read_status
+from spotwarden.recovery.folder_list import look_into
+from spotwarden.recovery.job_folder import read_status
 from spotwarden.recovery.status_code import code_in, is_late
 from spotwarden.recovery.whereabouts import VmStay, is_unnamed, stays
 

@@ -31,7 +31,8 @@ from spotwarden.model.policy import Policy
 from spotwarden.model.usage import DayTotal, MeteredVm
 from spotwarden.ports import Store, UnansweredError
 from spotwarden.recovery.chain import newest
-from spotwarden.recovery.job_folder import JobFolder, once, read_job_file
+from spotwarden.recovery.folder_list import JobFolder, once
+from spotwarden.recovery.job_folder import read_job_file
 from spotwarden.recovery.node_beats import LazyBeats
 from spotwarden.recovery.open_jobs import read_watches
 from spotwarden.recovery.status_code import is_late

@@ -28,7 +28,7 @@ from spotwarden.model.jobfile import JobFile
 from spotwarden.model.load import Buckets, GpuLoads, VmLoad
 from spotwarden.model.prices import PriceTable
 from spotwarden.ports import Cloud
-from spotwarden.recovery.job_folder import look_with
+from spotwarden.recovery.folder_list import look_with
 from spotwarden.recovery.node_beats import LazyBeats
 from spotwarden.recovery.open_jobs import read_watches
 

@@ -30,7 +30,7 @@ from spotwarden.layout import RESERVED_JOBS, job_problem
 from spotwarden.model.fleet import Fleet, Leftover
 from spotwarden.model.watch import Watch
 from spotwarden.ports import BrokenError, UnansweredError
-from spotwarden.recovery.job_folder import JobFolder
+from spotwarden.recovery.folder_list import JobFolder
 from spotwarden.recovery.node_beats import LazyBeats
 from spotwarden.recovery.open_jobs import read_watches
 from spotwarden.recovery.shown import NODE_OF_A_GANG

@@ -22,7 +22,7 @@ from spotwarden.governance.signals.listings import list_together
 from spotwarden.layout import Heartbeat, JobFileName, Layout, ObjectName, StatusCode, job_problem
 from spotwarden.model.watch import Watched
 from spotwarden.ports import Entry, Store
-from spotwarden.recovery.job_folder import JobFolder, look_into
+from spotwarden.recovery.folder_list import JobFolder, look_into
 from spotwarden.recovery.node_beats import BeatSource, NodeBeat
 
 Look = Callable[[str], JobFolder]

@@ -30,7 +30,7 @@ from spotwarden.layout import Layout, SweepTurn
 from spotwarden.model.fleet import Machine
 from spotwarden.model.load import Buckets
 from spotwarden.ports import UnansweredError
-from spotwarden.recovery.job_folder import look_with
+from spotwarden.recovery.folder_list import look_with
 from spotwarden.recovery.node_beats import JobBeats
 
 LOOKBACK = timedelta(days=7)

@@ -18,8 +18,9 @@ from spotwarden.governance.signals.table import NodeSignals, Signal, SignalKind,
 from spotwarden.layout import Heartbeat, Layout
 from spotwarden.model.heartbeat import Beat
 from spotwarden.ports import BrokenError, Store
+from spotwarden.recovery.folder_list import JobFolder
 from spotwarden.recovery.heartbeats import STILL_AT_MOST, beat_in, progress_in
-from spotwarden.recovery.job_folder import OBJECT_AT_MOST, JobFolder
+from spotwarden.recovery.job_folder import OBJECT_AT_MOST
 from spotwarden.recovery.node_beats import NodeBeat
 
 Enough = Callable[[JobRecord], bool]

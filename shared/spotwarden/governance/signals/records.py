@@ -33,8 +33,9 @@ from spotwarden.model.attempt import CLOSED, AttemptState, Removal, Try
 from spotwarden.model.moment import Moment
 from spotwarden.model.watch import Watch
 from spotwarden.ports import Store, UnansweredError
+from spotwarden.recovery.folder_list import JobFolder, look_into, once
 from spotwarden.recovery.identity import JobIdentity
-from spotwarden.recovery.job_folder import JobFolder, look_into, once, read_job_file, read_status
+from spotwarden.recovery.job_folder import read_job_file, read_status
 from spotwarden.recovery.status_code import attempt_in, code_in, is_late
 
 _CACHE: GenerationCache[object] = GenerationCache()

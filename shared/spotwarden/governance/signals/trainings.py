@@ -21,8 +21,9 @@ from spotwarden.model.attempt import CLOSED, AttemptState
 from spotwarden.model.governance import Goal
 from spotwarden.model.heartbeat import Beat, number
 from spotwarden.ports import BrokenError, Store, UnansweredError
+from spotwarden.recovery.folder_list import JobFolder, look_into, once
 from spotwarden.recovery.heartbeats import beat_in, beats_in
-from spotwarden.recovery.job_folder import OBJECT_AT_MOST, JobFolder, look_into, once
+from spotwarden.recovery.job_folder import OBJECT_AT_MOST
 
 """What to read of a job's metrics; None where nothing hangs on them."""
 FILE_AT_MOST = 4 * OBJECT_AT_MOST
