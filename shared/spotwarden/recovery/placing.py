@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from spotwarden.model.action import LaunchInstances, Look, StartInstance, Step, Survey, Wait, WriteAttempt
 from spotwarden.model.attempt import Attempt, AttemptState, Lease, Recorded, TryKind
 from spotwarden.model.facts import JobFacts
+from spotwarden.model.instance import Operation
 from spotwarden.model.launch import Choice, Launch
 from spotwarden.model.limits import RecoveryLimits
 from spotwarden.model.policy import Policy
@@ -189,13 +190,23 @@ def _created(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> S
         return Wait(reason=f"Compute Engine is still {doing} it in {last.place}")
     if operation.error:
         return _refused(facts, newest, operation.error, policy, tick)
-    if tick.now - last.at > TOLD_LATE and not facts.surveyed:
-        return _survey(facts, attempt)
+    if tick.now - last.at > TOLD_LATE and (step := _look_for(facts, attempt, operation)):
+        return step
     if last.kind is TryKind.START:
         return finish(facts, newest, dict(attempt.replaces), tick)
     if not isinstance(facts.launch, Launch) or not facts.launch.gang:
         return finish(facts, newest, {operation.target_name: operation.target_id}, tick)
     return _gang_created(facts, newest, policy, tick)
+
+
+def _look_for(facts: JobFacts, attempt: Attempt, operation: Operation) -> Step | None:
+    """What was made long ago may be gone again; None once the lists show it, or all of them do not."""
+    if not facts.surveyed:
+        return _survey(facts, attempt)
+    single = operation.kind != "bulkInsert"
+    if facts.unsure and single and operation.target_id not in {instance.id for instance in facts.instances}:
+        return Wait(reason=f"the list of instances is incomplete ({facts.unsure})", soon=False)
+    return None
 
 
 def _forgotten(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> Step:
