@@ -27,6 +27,7 @@ import httpx
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+from spotwarden.ports import Cloud as Ports
 from tests.fakes.world import World, load
 from tests.recovery.crowd_world import Crowded, Slow
 
@@ -41,6 +42,8 @@ SCHEDULE = f"/v1/projects/demo/locations/us-central1/jobs/{JOB}"
 CONFIGS = "/storage/v1/b/demo-jobs/notificationConfigs"
 P50_GOAL, P99_GOAL = 150, 500
 """Milliseconds, on an idle machine, with one write a second to an object."""
+A_CALL = 0.1
+"""Seconds of a call over the cloud in memory: much more than what a loaded machine delays a thread by."""
 METHOD = 'protoPayload.methodName="v1.compute.instances.insert"'
 RESOURCE = 'protoPayload.resourceName:"/instances/{job}"'
 
@@ -125,24 +128,43 @@ def tick_round(cloud: Cloud, job: str, environment: dict[str, str], *, marker: b
     return found
 
 
-def in_a_row() -> int:
-    """The calls that wait for one another from the event to the request, counted over a cloud in memory.
+class Chained(Slow):
+    """A cloud whose calls take long enough to tell which of them waited for which."""
 
-    A read by name is two calls. What is read of the job while its marker is listed and read takes no longer.
-    """
+    def __init__(self, cloud: Ports) -> None:
+        super().__init__(cloud)
+        self.spans: list[tuple[str, float, float, int]] = []
+
+    def _note(self, call: str, about: object, pages: int) -> None:
+        super()._note(call, about, pages)
+        # A read by name asks for the generation first.
+        calls = 2 if call == "read" and str(about).startswith("spotwarden/placement/") else pages
+        began = time.monotonic()
+        time.sleep(calls * A_CALL)
+        self.spans.append((call, began, time.monotonic(), calls))
+
+    def row(self, last: str) -> int:
+        """The calls that waited for one another, up to the first so called."""
+        rows: list[tuple[float, int]] = []
+        for call, began, ended, calls in sorted(self.spans, key=lambda span: span[1]):
+            row = calls + max((row for end, row in rows if end <= began), default=0)
+            if call == last:
+                return row
+            rows.append((ended, row))
+        sys.exit(f"nobody asked for {last}")
+
+
+def in_a_row() -> int:
+    """The calls that wait for one another from the event to the request, over a cloud in memory."""
     with contextlib.redirect_stdout(io.StringIO()):
         world = World(load("recover_spot"))
         crowd = Crowded(world)
         world.settle()
         crowd.preempt("test-vm")
         world.wait(minutes=2)
-        slow = Slow(world.cloud.ports())
+        slow = Chained(world.cloud.ports())
         world.sweep_over(slow.cloud, "test-vm")
-    names = [f"{call} {what}" for call, what, _ in slow.made]
-    before = names[: next(index for index, name in enumerate(names) if name.startswith("launch")) + 1]
-    by_name = sum(name.startswith(("read spotwarden/open/", "read spotwarden/placement/")) for name in before)
-    ahead = 3 if any(name.startswith("read spotwarden/open/") for name in before[:4]) else 0
-    return len(before) + by_name - ahead
+    return slow.row("launch")
 
 
 def gcloud_start() -> float | None:

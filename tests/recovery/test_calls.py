@@ -170,19 +170,20 @@ def test_from_a_marker_to_the_request_few_calls_wait_for_one_another(world):
     slow = Slow(world.cloud.ports())
     world.sweep_over(slow.cloud, "test-vm")
     before = slow.made[: [call for call, _, _ in slow.made].index("launch") + 1]
-    assert len(before) == 15
-    beside = {str(what) for call, what, _ in before[:5] if call in {"entries", "each_entry", "read"}}
+    assert len(before) == 11
+    beside = {str(what) for call, what, _ in before[:4]}
     assert {"test-vm/metadata/", "spotwarden/open/test-vm.json", "heartbeats/test-vm"} <= beside
+    assert {call for call, _, _ in before[4:8]} == {"operations", "instances", "read"}
 
 
-@pytest.mark.parametrize("call", ["read", "entries"])
+@pytest.mark.parametrize("call", ["entry", "entries", "each_entry"])
 def test_what_is_read_ahead_in_vain_is_read_in_its_turn(world, call):
     """A job that is looked at by its event comes back all the same."""
     crowd = Crowded(world)
     world.settle()
     crowd.preempt("test-vm")
     world.wait(minutes=2)
-    about = {"read": "spotwarden/open/", "entries": "^test-vm/metadata/"}[call]
+    about = {"entry": "spotwarden/open/", "entries": "^test-vm/metadata/", "each_entry": "heartbeats/"}[call]
     world.cloud.store.trouble.order(call, unanswered(after_work=False), about=about)
     world.sweep(about="test-vm")
     assert world.attempts()[-1].number == 2

@@ -1,14 +1,15 @@
 """One bad item never stops the others."""
 
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextvars import copy_context
-from typing import Generic, NamedTuple, TypeVar
+from typing import Generic, NamedTuple, ParamSpec, TypeVar
 
 from spotwarden.model.action import Wait
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+Arguments = ParamSpec("Arguments")
 
 
 class Each(NamedTuple, Generic[Result]):
@@ -53,6 +54,24 @@ def each(items: Iterable[Item], do: Callable[[Item], Result | None], workers: in
         raise
     pool.shutdown()
     return done
+
+
+class InTurn(Executor):
+    """Does what is submitted at once, one thing after the other, for who works on one at a time."""
+
+    def submit(
+        self, fn: Callable[Arguments, Result], /, *args: Arguments.args, **kwargs: Arguments.kwargs
+    ) -> Future[Result]:
+        """Do it, and keep what came of it."""
+        future: Future[Result] = Future()
+        for failure in each([fn], lambda do: future.set_result(do(*args, **kwargs))).failures:
+            future.set_exception(failure)
+        return future
+
+
+def beside(workers: int, at_once: int) -> Executor:
+    """Whoever does a few different things side by side, `at_once` of them, where there are workers for it."""
+    return InTurn() if workers == 1 else ThreadPoolExecutor(at_once)
 
 
 def swept(waits: Iterable[Wait], failures: Iterable[Exception]) -> Swept:

@@ -19,20 +19,23 @@ class WriteAttempt(Action, frozen=True, kw_only=True, tag=True):
     """Write a ledger record under the generation that was read; 0 creates it.
 
     A new one follows the newest record as it was read, whose generation is `after`, 0 where there was none:
-    it is created only if that one is still the newest, and still the same. `later` says that nothing waits
-    for it: of many jobs at once what the others ask for comes first.
+    it is created only if that one is still the newest, and still the same; with `fresh` the chain was listed
+    by the call before. `later` says that nothing waits for it: of many jobs at once what the others ask for
+    comes first.
     """
 
     record: Attempt
     generation: int
     after: int = 0
     later: bool = False
+    fresh: bool = False
 
 
 class LaunchInstances(Action, frozen=True, kw_only=True, tag=True):
     """Send a create request, not at or after `before`. The same `request_id` never creates twice.
 
-    It is sent only while the attempt is the newest on the chain, in the `generation` that was read.
+    It is sent only while the attempt is the newest on the chain, in the `generation` that was read;
+    with `fresh` the call before has created it.
     """
 
     job: str
@@ -41,12 +44,14 @@ class LaunchInstances(Action, frozen=True, kw_only=True, tag=True):
     request: Request
     request_id: str
     before: datetime | None = None
+    fresh: bool = False
 
 
 class StartInstance(Action, frozen=True, kw_only=True, tag=True):
     """Start a stopped instance of the job, by its id, not at or after `before`. An id never starts twice.
 
-    It is sent only while the attempt is the newest on the chain, in the `generation` that was read.
+    It is sent only while the attempt is the newest on the chain, in the `generation` that was read;
+    with `fresh` the call before has created it.
     """
 
     job: str
@@ -56,6 +61,7 @@ class StartInstance(Action, frozen=True, kw_only=True, tag=True):
     instance_id: str
     request_id: str
     before: datetime | None = None
+    fresh: bool = False
 
 
 class DeleteInstance(Action, frozen=True, kw_only=True, tag=True):

@@ -47,9 +47,10 @@ class JobFacts(msgspec.Struct, frozen=True, kw_only=True):
     they may be all that their owner has left to remove. `predecessors` are instances that the newest attempts
     stand in for, of whose removal the log may tell late. `tried` are VMs that the requests of an attempt
     under way began to make. `operation` is the answer about the newest attempt's request, once somebody has
-    looked, and `forgotten` means that Compute Engine does not know it any more;
-    `surveyed` is true once the instances were listed after it. `outdated` means that a marker came which
-    these facts cannot judge. `registered`, `told`, `unanswered` (requests without an answer) and
+    looked, and `forgotten` means that Compute Engine does not know it any more; `surveyed` is true once the
+    instances were listed after it, or after the chain was read. `fresh` is true while the newest record was
+    listed, or created, by the call before: nobody need list it again. `outdated` means that a marker came
+    which these facts cannot judge. `registered`, `told`, `unanswered` (requests without an answer) and
     `fetched` (resources of instances, by id) are what this sweep has done already.
     `registrations` are the ids in the job's metadata, by node, and `registered_at` their generations.
     `recorded` says that what was launched as the newest attempt is written down. `granted` is what somebody
@@ -69,6 +70,7 @@ class JobFacts(msgspec.Struct, frozen=True, kw_only=True):
     operation: Operation | None = None
     forgotten: bool = False
     surveyed: bool = False
+    fresh: bool = False
     outdated: bool = False
     instances: tuple[Instance, ...] = ()
     namesakes: tuple[Instance, ...] = ()

@@ -10,7 +10,7 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from spotwarden.model.action import KeepWatch, Step, Wait
+from spotwarden.model.action import KeepWatch, LaunchInstances, StartInstance, Step, Wait, WriteAttempt
 from spotwarden.model.attempt import CLOSED, Attempt, AttemptState
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.instance import Status
@@ -39,7 +39,10 @@ OVERSLEPT = timedelta(minutes=10)
 
 def next_step(facts: JobFacts, policy: Policy, tick: Tick) -> Step | None:
     """What to do next for this job; None where nothing is left to do."""
-    return with_first_try(facts, _step(facts, policy, tick), partial(_step, policy=policy, tick=tick))
+    step = with_first_try(facts, _step(facts, policy, tick), partial(_step, policy=policy, tick=tick))
+    if facts.fresh and isinstance(step, WriteAttempt | LaunchInstances | StartInstance):
+        return replace(step, fresh=True)
+    return step
 
 
 def _step(facts: JobFacts, policy: Policy, tick: Tick) -> Step | None:

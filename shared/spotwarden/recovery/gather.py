@@ -69,13 +69,24 @@ class SweepWidth(NamedTuple):
 ALONE = SweepWidth()
 
 
-def gather(cloud: Cloud, layout: Layout, tick: Tick, width: SweepWidth = ALONE) -> GatheredJobs:
-    """Look at the one node that an event is about, at the jobs that another sweep names, or at everything."""
+def gather(
+    cloud: Cloud,
+    layout: Layout,
+    tick: Tick,
+    width: SweepWidth = ALONE,
+    learn: Callable[[JobFacts], object] = bool,
+) -> GatheredJobs:
+    """Look at the one node that an event is about, at the jobs that another sweep names, or at everything.
+
+    For an event `learn` reads what else is needed of its job, while others are asked.
+    """
     if tick.batch:
         return _batch(cloud, layout, tick, width.workers)
     if tick.about and is_known_storm(layout, tick):
         return GatheredJobs(busy=True)
-    few, ahead = look_ahead(cloud, layout, tick, width.workers) if tick.about else (None, Ahead())
+    few, ahead = (None, Ahead())
+    if tick.about:
+        few, ahead = look_ahead(cloud, layout, tick, width.workers, learn)
     if few is not None and (looks := look_at_one(cloud, layout, tick, few, ahead)) is not None:
         return GatheredJobs(jobs=looks)
     if taken := take_turn(cloud.store, layout, tick):

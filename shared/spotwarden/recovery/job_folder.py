@@ -135,11 +135,15 @@ def read_ledger(store: Store, layout: Layout, folder: JobFolder) -> tuple[Record
 
 def read_watch(store: Store, layout: Layout, job: str) -> Watched | None:
     """The job's entry in the list of open jobs."""
-    stored = store.read(layout.build(OpenJob(job=job)))
+    name = layout.build(OpenJob(job=job))
+    entry = store.entry(name)
+    if entry is not None and entry.content is not None:
+        watch = watch_in(name, job, entry.content)
+        return Watched(watch=watch, generation=entry.generation, since=entry.updated)
+    stored = store.read(name, listed=entry) if entry is not None else None
     if stored is None:
         return None
-    watch = watch_in(layout.build(OpenJob(job=job)), job, stored.data)
-    return Watched(watch=watch, generation=stored.generation, since=stored.updated)
+    return Watched(watch=watch_in(name, job, stored.data), generation=stored.generation, since=stored.updated)
 
 
 def watch_in(name: str, job: str, data: bytes) -> Watch:

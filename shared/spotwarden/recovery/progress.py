@@ -36,6 +36,13 @@ NOT_YET_READ = datetime.max.replace(tzinfo=UTC)
 
 def after(facts: JobFacts, step: Step, outcome: Outcome) -> JobFacts | None:
     """The facts with this outcome in them; None where the world must be read anew before the next step."""
+    learnt = _after(facts, step, outcome)
+    # Who creates a record knows it for the newest; one that is written anew may have a stop behind it.
+    created = isinstance(step, WriteAttempt) and not step.generation and isinstance(outcome, Done)
+    return learnt if learnt is None or learnt.fresh is created else replace(learnt, fresh=created)
+
+
+def _after(facts: JobFacts, step: Step, outcome: Outcome) -> JobFacts | None:
     if isinstance(step, LaunchInstances | StartInstance) and isinstance(outcome, Rejected):
         return _with_error(facts, f"{outcome.code}: {outcome.message}")
     if isinstance(step, LaunchInstances | StartInstance) and isinstance(outcome, Unanswered):

@@ -47,7 +47,8 @@ def sweep(context: SweepContext) -> Swept:
     kept = replace(context.cloud, store=KeptObjects(context.cloud.store))
     context = SweepContext.open(kept, settings, context.policy, tick)
     places = PlaceMemory(context.cloud, settings.layout, context.policy, tick)
-    seen = gather(context.cloud, settings.layout, tick, SweepWidth(settings.workers, settings.share_from))
+    width = SweepWidth(settings.workers, settings.share_from)
+    seen = gather(context.cloud, settings.layout, tick, width, partial(know, context, places))
     if seen.busy:
         # Whoever has the turn looks at this event's marker too, and asks for its own event again.
         return swept([Wait(reason="another sweep is running", soon=False)], ())
@@ -244,5 +245,8 @@ def know(context: SweepContext, places: PlaceMemory, facts: JobFacts) -> JobFact
     facts = admit(with_launch(facts, project), policy.admission, project)
     if not isinstance(facts.launch, Launch):
         ran = read_what_ran(context.cloud.store, context.settings.layout, facts)
-        facts = admit(with_ran(facts, ran), policy.admission, project)
+        facts = admit(with_ran(replace(facts, fresh=False), ran), policy.admission, project)
+    if isinstance(facts.launch, Launch) and facts.launch.nodes != (facts.job,):
+        # A gang's nodes have names that were not looked for.
+        facts = replace(facts, surveyed=False)
     return with_places(places.recall(facts), policy.placement)

@@ -71,13 +71,13 @@ def write_attempt(context: ExecutorContext, action: WriteAttempt) -> Done:
     """Write a record of the chain; a new one only behind the newest as it was read.
 
     A launch, a restart, a recovery and a stop all create the next record, so that one of them wins. The
-    newest is listed in this very step: what cannot be listed is not gone on with.
+    newest is listed in this very step, or was by the call before: what cannot be listed is not gone on with.
 
     Raises:
         ConflictError: somebody else has written, or the chain goes on already.
     """
     record = action.record
-    if not action.generation:
+    if not action.generation and not action.fresh:
         numbers = heads(context, record.job)
         newest = max(numbers, default=0)
         if numbers.get(newest, 0) != action.after or newest >= record.number:

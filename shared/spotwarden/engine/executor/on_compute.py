@@ -44,14 +44,16 @@ def fetch(context: ExecutorContext, question: Fetch) -> Done:
 
 def launch(context: ExecutorContext, action: LaunchInstances) -> Done:
     """Create the nodes of an attempt, if it is the newest of its job still."""
-    expect_newest(context, action.job, action.attempt, action.generation)
+    if not action.fresh:
+        expect_newest(context, action.job, action.attempt, action.generation)
     compute = context.cloud.compute
     return Done(operation=compute.launch(action.request, action.request_id, before=action.before))
 
 
 def start(context: ExecutorContext, action: StartInstance) -> Done:
     """Start a stopped VM, if its attempt is the newest of its job still."""
-    expect_newest(context, action.job, action.attempt, action.generation)
+    if not action.fresh:
+        expect_newest(context, action.job, action.attempt, action.generation)
     compute = context.cloud.compute
     started = compute.start(action.zone, action.instance_id, action.request_id, before=action.before)
     return Done(operation=started)
