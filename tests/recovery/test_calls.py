@@ -134,12 +134,30 @@ def test_of_the_events_of_a_storm_the_first_finds_out_and_the_next_ask_nothing(b
     assert calls_of(beset, "") > 0
 
 
-@pytest.mark.parametrize(("seconds", "asks"), [(4, False), (5, True)])
+@pytest.mark.parametrize(("seconds", "asks"), [(14, False), (15, True)])
 def test_a_storm_is_known_for_seconds(beset, seconds, asks):
     """To the second; then an event looks again."""
     calls_of(beset, "job-1")
     beset.wait(seconds=seconds)
     assert (calls_of(beset, "job-2") > 0) is asks
+
+
+def test_an_event_reads_nothing_ahead_where_one_has_just_found_many_markers(beset):
+    """It would be in vain for as long as the storm lasts: the jobs that are shared out wait behind it."""
+    calls_of(beset, "job-1")
+    beset.wait(seconds=15)
+    slow = Slow(beset.cloud.ports())
+    beset.sweep_over(slow.cloud, "job-2")
+    assert {call for call, what, _ in slow.made if "job-2" in str(what) or "heartbeats" in str(what)} == set()
+
+
+def test_a_minute_later_an_event_reads_ahead_again(beset):
+    """The storm is over as a rule."""
+    calls_of(beset, "job-1")
+    beset.wait(minutes=1)
+    slow = Slow(beset.cloud.ports())
+    beset.sweep_over(slow.cloud, "job-2")
+    assert "job-2/metadata/" in {str(what) for _, what, _ in slow.made}
 
 
 def test_a_clock_that_is_behind_knows_of_no_storm(beset):

@@ -47,8 +47,14 @@ AT_ONCE = 4
 
 IN_FLIGHT = {AttemptState.CLAIMED, AttemptState.PLACING, AttemptState.BACKING_OFF}
 
-STORM_KNOWN = timedelta(seconds=5)
-"""How long nothing is asked for an event, once one has found another sweep at work on a storm."""
+STORM_KNOWN = timedelta(seconds=15)
+"""How long nothing is asked for an event, once one has found another sweep at work on a storm.
+
+The jobs that are shared out wait behind the events of the storm, two for each job, in the same topic.
+"""
+
+CROWD_KNOWN = timedelta(minutes=1)
+"""How long nothing is read ahead, once an event has found many markers: most find them again."""
 
 
 class Storm(NamedTuple):
@@ -60,6 +66,10 @@ class Storm(NamedTuple):
 
 _STORMS: GenerationCache[Storm] = GenerationCache()
 """Storms by the prefix of the markers."""
+
+
+_CROWDS: GenerationCache[datetime] = GenerationCache()
+"""When many markers were found, by their prefix."""
 
 
 def is_known_storm(layout: Layout, tick: Tick) -> bool:
@@ -80,6 +90,7 @@ def _few(cloud: Cloud, layout: Layout, tick: Tick) -> list[Entry] | None:
     entries = cloud.store.entries(layout.markers(), limit=CROWD + 1)
     if len(entries) <= CROWD:
         return entries
+    _CROWDS.keep(layout.markers(), 0, tick.now)
     jobs = {entry.name for entry in cloud.store.entries(layout.open_jobs())}
 
     def is_open(node: str) -> bool:
@@ -91,6 +102,11 @@ def _few(cloud: Cloud, layout: Layout, tick: Tick) -> list[Entry] | None:
     entries = cloud.store.entries(layout.markers(), limit=LISTED)
     known = [entry for entry in entries if is_open(entry.name.removeprefix(layout.markers()))]
     return known if len(known) <= CROWD else None
+
+
+def _is_crowded(layout: Layout, tick: Tick) -> bool:
+    found = _CROWDS.get(layout.markers(), 0)
+    return found is not None and found <= tick.now < found + CROWD_KNOWN
 
 
 class Ahead(NamedTuple):
@@ -115,7 +131,8 @@ def look_ahead(
     What does not wait for one another is asked for side by side; `learn` reads what is needed besides to
     bring a job back.
     """
-    if job_problem(tick.about) is not None or tick.about in RESERVED_JOBS:
+    unread = job_problem(tick.about) is not None or tick.about in RESERVED_JOBS
+    if unread or _is_crowded(layout, tick):
         return _few(cloud, layout, tick), Ahead()
     pool = beside(workers, AT_ONCE)
     try:
