@@ -1,6 +1,6 @@
 """From the verdicts on its instances to one on the job: however many nodes fell, there is one answer."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import msgspec
 from msgspec.structs import replace
@@ -128,8 +128,17 @@ def closed(facts: JobFacts, node: NodeFacts) -> str:
     past = {instance_id for ids in chain for instance_id in ids.values()}
     launched = bool(node.instance_id) and node.instance_id not in past and known(facts, node)
     # What a request of the chain has made was never on record where the stop came first; nobody launched it.
-    relaunched = launched and not made_by_chain(facts, node.instance_id)
+    # Nor has anybody launched anew what came with what was closed.
+    old = made_by_chain(facts, node.instance_id) or _made_beside(facts, node, past)
+    relaunched = launched and not old
     return "" if relaunched else f"the job is closed: {newest.reason or newest.state.value}"
+
+
+def _made_beside(facts: JobFacts, node: NodeFacts, past: Collection[str]) -> bool:
+    """Whether the bulk request that made it has made others of the job that are on record."""
+    groups = {insert.target_id: insert.group for insert in facts.inserts if insert.kind == "insert"}
+    own = groups.get(node.instance_id)
+    return bool(own) and any(own == group for name, group in groups.items() if name in past)
 
 
 def known(facts: JobFacts, node: NodeFacts) -> bool:
