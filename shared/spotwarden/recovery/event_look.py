@@ -23,13 +23,13 @@ from spotwarden.layout import (
     OpenJob,
     job_problem,
 )
-from spotwarden.model.attempt import AttemptState
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.instance import Instances
 from spotwarden.model.marker import Marker
 from spotwarden.model.tick import Tick
 from spotwarden.model.watch import Watched
 from spotwarden.ports import Cloud, Entry, Store
+from spotwarden.recovery.attempts import IN_FLIGHT
 from spotwarden.recovery.crowds import LISTED
 from spotwarden.recovery.folder_list import JobFolder, look_into
 from spotwarden.recovery.job_folder import look_at_job, read_watch
@@ -44,8 +44,6 @@ CROWD = 20
 
 AT_ONCE = 4
 """Calls that are under way for an event besides the one that reads its marker."""
-
-IN_FLIGHT = {AttemptState.CLAIMED, AttemptState.PLACING, AttemptState.BACKING_OFF}
 
 STORM_KNOWN = timedelta(seconds=15)
 """How long nothing is asked for an event, once one has found another sweep at work on a storm.
