@@ -184,7 +184,7 @@ def test_a_command_runs_among_the_processes_of_a_vm(laptop):
     refused = laptop.run("shell", "--job", "pair", "--node", "3", "--", "true")
     assert "pair has pair-1, pair-2" in refused.output
     refused = laptop.run("shell", "--job", "pair")
-    assert "on the local cloud give a command" in refused.output
+    assert "the local cloud has no interactive shell" in refused.output
     refused = laptop.run("shell", "--job", "nobody", "--", "true")
     assert "unknown job 'nobody'" in refused.output
 
