@@ -4,8 +4,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from spotwarden.create_script.gcloud import Defaults, Request, requests, translate
+from spotwarden.create_script.gcloud.versions import NEWEST
 from spotwarden.create_script.request.command import ExpandedWord, SimpleCommand, Unknown
 
 CONFIGURED = Defaults(project="demo-project", zone="us-central1-a", region="us-central1")
@@ -32,8 +34,9 @@ def command(
 def send() -> Send:
     """Translate one gcloud command line, given without the word gcloud."""
 
-    def send(argv: list[str | Unknown], **how: Any) -> list[Request]:
-        return requests([command(["gcloud", *argv], **how)], CONFIGURED)
+    def send(argv: list[str | Unknown], *, gcloud_version: int = NEWEST, **how: Any) -> list[Request]:
+        configured = replace(CONFIGURED, gcloud_version=gcloud_version)
+        return requests([command(["gcloud", *argv], **how)], configured)
 
     return send
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from spotwarden.create_script.gcloud import Defaults, requests
 from spotwarden.create_script.gcloud.flagset import flags_of
-from spotwarden.create_script.gcloud.keys import BULK, CONTAINER, CREATE
+from spotwarden.create_script.gcloud.letters import BULK, CONTAINER, CREATE
 from spotwarden.create_script.gcloud.tables import words
 from spotwarden.create_script.refusal import ScriptRefused
 from spotwarden.create_script.request.command import ExpandedWord, SimpleCommand, Unknown

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from spotwarden.create_script.gcloud.defaults import SDK_VERSION
+from spotwarden.create_script.gcloud.versions import OLDEST
 from spotwarden.create_script.refusal import ScriptRefused
 from tests.long import long, longest
 
@@ -54,7 +54,7 @@ def files_of(probe):
 
 def test_the_record_is_of_the_version_that_is_pinned():
     """A record of another gcloud would test other defaults."""
-    assert RECORDED["sdk"] == SDK_VERSION
+    assert RECORDED["sdk"] == f"{OLDEST}.0.0"
 
 
 @pytest.mark.parametrize("probe", RECORDED["probes"], ids=name_of)
@@ -62,12 +62,12 @@ def test_a_recorded_command_line_gives_what_gcloud_sent(probe, send):
     """The requests are equal as JSON; without any there is a refusal that names the line."""
     if "sent" not in probe:
         with pytest.raises(ScriptRefused) as refusal:
-            send(probe["argv"], files=files_of(probe), line=7)
+            send(probe["argv"], gcloud_version=OLDEST, files=files_of(probe), line=7)
         assert refusal.value.line == 7
         return
     plain = RECORDED["plain"][ORACLE.command_of(probe["argv"])]
     expected = [ORACLE.patched(plain, patch) for patch in probe["sent"]]
-    assert as_json(send(probe["argv"], files=files_of(probe))) == expected
+    assert as_json(send(probe["argv"], gcloud_version=OLDEST, files=files_of(probe))) == expected
 
 
 def shared_probes():
@@ -83,9 +83,9 @@ def test_a_probe_of_the_shared_folder_gives_what_gcloud_sent(name, probe, send):
     files = {path: text if isinstance(text, bytes) else text.encode() for path, text in SHARED_FILES.items()}
     if probe["rc"] or any(part in call for call in probe["other_calls"] for part in ASKED):
         with pytest.raises(ScriptRefused):
-            send(probe["argv"], files=files)
+            send(probe["argv"], gcloud_version=OLDEST, files=files)
     else:
-        assert as_json(send(probe["argv"], files=files)) == probe["requests"], name
+        assert as_json(send(probe["argv"], gcloud_version=OLDEST, files=files)) == probe["requests"], name
 
 
 LIVE = (
@@ -115,8 +115,8 @@ def oracle(tmp_path_factory):
     if not (shutil.which("gcloud") and shutil.which("openssl")):
         pytest.skip("gcloud is not installed: not compared with the real one")
     oracle = ORACLE.Oracle(tmp_path_factory.mktemp("oracle"))
-    if oracle.version() != SDK_VERSION:
-        pytest.skip(f"gcloud is not version {SDK_VERSION}: not compared with this one")
+    if oracle.version() != f"{OLDEST}.0.0":
+        pytest.skip(f"gcloud is not version {OLDEST}: not compared with this one")
     return oracle
 
 
@@ -126,6 +126,6 @@ def test_the_real_gcloud_sends_the_same(argv, oracle, send):
     status, diary = oracle.ask({"argv": argv})
     if status:
         with pytest.raises(ScriptRefused):
-            send(argv)
+            send(argv, gcloud_version=OLDEST)
     else:
-        assert as_json(send(argv)) == diary.created
+        assert as_json(send(argv, gcloud_version=OLDEST)) == diary.created

@@ -32,11 +32,21 @@ def test_another_gcloud_command_is_a_note_with_its_line(run):
     assert (note.line, note.text) == (2, "gcloud compute ssh vm: not part of any request")
 
 
+OLD = Defaults(project="demo-project", zone="us-central1-a", region="us-central1", gcloud_version=528)
+
+
+def test_a_create_of_the_preview_track_goes_to_v1(run):
+    """It has the flags of v1, and the version of the API that v1 has."""
+    (preview,) = run(["gcloud", "preview", *CREATE[1:], "--max-run-duration=2h"]).requests
+    assert preview.path.startswith("/compute/v1/")
+    assert preview.body["scheduling"]["maxRunDuration"] == {"seconds": "7200"}
+
+
 @pytest.mark.parametrize("more", [[], [DATE]])
-def test_a_create_of_the_preview_track_is_refused(run, more):
-    """It is newer than the gcloud that we read: passed over, the script would launch nothing in silence."""
-    with pytest.raises(ScriptRefused, match=r"preview came after|the output of date"):
-        run(["gcloud", "preview", *CREATE[1:], *more])
+def test_a_create_of_the_preview_track_is_refused_by_an_old_gcloud(run, more):
+    """Passed over, the script would launch nothing in silence."""
+    with pytest.raises(ScriptRefused, match=r"gcloud preview: gcloud 578 or newer|the output of date"):
+        run(["gcloud", "preview", *CREATE[1:], *more], defaults=OLD)
 
 
 def test_another_command_of_the_preview_track_is_a_note(run):
@@ -53,6 +63,13 @@ def test_image_families_of_almalinux_are_asked_for_by_zone(run, project, where):
     """As gcloud 578 does it, and as of Google's other public projects."""
     (request,) = run([*CREATE, "--image-family=f", f"--image-project={project}"]).requests
     assert request.body["disks"][0]["initializeParams"]["sourceImage"].endswith(f"{project}/{where}")
+
+
+def test_an_old_gcloud_asks_for_image_families_of_almalinux_globally(run):
+    """As 528 does it, where the setting says that the script was written for that."""
+    (request,) = run([*CREATE, "--image-family=f", "--image-project=almalinux-cloud"], defaults=OLD).requests
+    source = request.body["disks"][0]["initializeParams"]["sourceImage"]
+    assert source.endswith("almalinux-cloud/global/images/family/f")
 
 
 def test_the_configuration_changes_creates_behind_it_only(run):

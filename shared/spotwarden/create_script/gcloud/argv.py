@@ -74,14 +74,24 @@ class Args:
         return ScriptRefused(f"--{name}: {reason}", line=given.line if given else self.command_line)
 
 
-def parse(tokens: Sequence[ArgToken], flags: Mapping[str, Flag], *, line: int, names: bool) -> Args:
+def parse(
+    tokens: Sequence[ArgToken],
+    flags: Mapping[str, Flag],
+    *,
+    line: int,
+    names: bool,
+    missing: Callable[[str], str | None] = lambda _: None,
+) -> Args:
     """Read the words behind the command; `names` says whether the command takes names.
+
+    `missing` says of a flag that is not among these what else is known of it.
 
     As in gcloud, all names stand together: flags may come before or behind them, not between.
     """
     if len(tokens) > _MOST_WORDS:
         raise ScriptRefused(f"a create of more than {_MOST_WORDS} words is not supported", line=line)
     args = Args(flags, line)
+    _require_known(tokens, flags, missing)
     kinds = _kinds(tokens, flags)
     position, wants_names = 0, names
     while position < len(tokens):
@@ -109,6 +119,18 @@ def _words(tokens: Sequence[ArgToken], kinds: Sequence[str]) -> list[ArgToken]:
                 f"{word.value!r} in a flags file follows a switch, which takes no value", line=word.line
             )
     return words
+
+
+def _require_known(
+    tokens: Sequence[ArgToken], flags: Mapping[str, Flag], missing: Callable[[str], str | None]
+) -> None:
+    for token in tokens:
+        word = token.value
+        if word == "--":
+            return
+        name = word.partition("=")[0] if isinstance(word, str) else ""
+        if name.startswith("--") and not _known(name, flags) and (reason := missing(name)):
+            raise ScriptRefused(reason, line=token.line)
 
 
 def _kinds(tokens: Sequence[ArgToken], flags: Mapping[str, Flag]) -> list[str]:

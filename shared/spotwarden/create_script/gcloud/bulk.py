@@ -3,19 +3,24 @@
 import re
 from typing import Any
 
-from spotwarden.create_script.gcloud import disks
+from spotwarden.create_script.gcloud import disks, selections
 from spotwarden.create_script.gcloud.argv import Args
 from spotwarden.create_script.gcloud.instance import boot_source, common, template_of
 from spotwarden.create_script.gcloud.metadata import metadata, resource_manager_tags
 from spotwarden.create_script.gcloud.network import interfaces
 from spotwarden.create_script.gcloud.scene import GcloudScene, compact
+from spotwarden.create_script.gcloud.versions import NEWEST, OLDEST
 
 _ZONE = re.compile(r"\w+-\w+\d+-\w+")
 _LONGEST = 63
-_POLICY_ZONE = re.compile(r"[^-]*-[^-]*\d-[^\W\d_]")
+# Version → the zones that a policy may name; with the last group of such as us-central1-ai1a.
+_POLICY_ZONES = {
+    OLDEST: re.compile(r"[^-]*-[^-]*\d-[^\W\d_]"),
+    NEWEST: re.compile(r"[^-]*-[^-]*\d-[^-]*"),
+}
 
 
-def check(args: Args) -> None:
+def check(args: Args, version: int) -> None:
     """Raise `Refused` for what gcloud refuses for groups only."""
     if args.given("name-pattern") and not args.given("count"):
         raise args.refusal("count", "is required with --name-pattern")
@@ -23,7 +28,7 @@ def check(args: Args) -> None:
         if args.given(flag) and not args.given("region"):
             raise args.refusal(flag, "goes with --region, not with --zone")
     for zone, policy in (args["location-policy"] or {}).items():
-        if not _POLICY_ZONE.fullmatch(zone) or policy not in {"allow", "deny"}:
+        if not _POLICY_ZONES[version].fullmatch(zone) or policy not in {"allow", "deny"}:
             raise args.refusal(
                 "location-policy", f"{zone}={policy} is not of the form ZONE=allow or ZONE=deny"
             )
@@ -35,6 +40,7 @@ def check(args: Args) -> None:
             or not re.fullmatch(r"[1-9]\d*", count)
         ):
             raise args.refusal("max-count-per-zone", f"{zone}={count} is not of the form ZONE=COUNT")
+    selections.check(args)
     _check_hostnames(args)
 
 
@@ -57,6 +63,7 @@ def bulk_insert(scene: GcloudScene) -> dict[str, Any]:
     hosts = args["per-instance-hostnames"] or {}
     return compact(
         count=str(count),
+        instanceFlexibilityPolicy=selections.flexibility(scene),
         instanceProperties=_properties(scene),
         locationPolicy=_location_policy(args),
         minCount=str(args["min-count"] if args["min-count"] is not None else count),

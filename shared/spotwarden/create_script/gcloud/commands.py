@@ -6,7 +6,7 @@ import msgspec
 
 from spotwarden.create_script.gcloud.argv import ArgToken, nearest
 from spotwarden.create_script.gcloud.flagset import global_flags
-from spotwarden.create_script.gcloud.keys import BULK, CONTAINER, CREATE
+from spotwarden.create_script.gcloud.letters import BULK, CONTAINER, CREATE
 from spotwarden.create_script.gcloud.tables import words
 from spotwarden.create_script.refusal import ScriptRefused
 from spotwarden.create_script.request.command import Unknown
@@ -18,7 +18,7 @@ _LEAVES = {
     (*_INSTANCES, "create-with-container"): CONTAINER,
 }
 PREVIEW = "preview"
-"""The track that came after gcloud 528."""
+"""The track that came between gcloud 528 and 578."""
 _TRACKS = ("alpha", "beta", PREVIEW)
 
 # The commands of Google Cloud SDK 528 that stand beside the creates, level by level.

@@ -32,6 +32,7 @@ class Config:
     def __init__(self, defaults: Defaults) -> None:
         first: dict[str, Value] = {PROJECT: defaults.project, ZONE: defaults.zone, REGION: defaults.region}
         self._named = {"default": first}
+        self.gcloud_version = defaults.gcloud_version
         self._active = "default"
         self._trouble: ScriptRefused | None = None
 

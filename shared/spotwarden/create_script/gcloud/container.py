@@ -4,24 +4,34 @@ from typing import Any
 
 from spotwarden.create_script.gcloud import disks
 from spotwarden.create_script.gcloud.images import boot_image
-from spotwarden.create_script.gcloud.instance import Shared, common
+from spotwarden.create_script.gcloud.instance import Shared, common, params_of
 from spotwarden.create_script.gcloud.links import ResourceLink
 from spotwarden.create_script.gcloud.metadata import metadata
 from spotwarden.create_script.gcloud.mounts import mounted_disks
 from spotwarden.create_script.gcloud.scene import GcloudScene, compact
 from spotwarden.create_script.gcloud.values import Misfit
+from spotwarden.create_script.gcloud.versions import NEWEST, OLDEST
 from spotwarden.create_script.gcloud.yamls import dump
 
 _RESTART = {"always": "Always", "never": "Never", "on-failure": "OnFailure"}
 _FORBIDDEN_KEYS = ("gci-ensure-gke-docker", "google-container-manifest")
 # gcloud's own words; they are part of the value that it sends.
-_HEAD = """\
+_HEADS = {
+    OLDEST: """\
 # DISCLAIMER:
 # This container declaration format is not a public API and may change without
 # notice. Please use gcloud command-line tool or Google Cloud Console to run
 # Containers on Google Compute Engine.
 
-"""
+""",
+    NEWEST: """\
+# DISCLAIMER:
+# The option to deploy a container during VM creation using the container
+# startup agent is deprecated. Use alternative services to run containers on
+# your VMs. Learn more at https://cloud.google.com/compute/docs/containers/migrate-containers.
+
+""",
+}
 
 
 def check(scene: GcloudScene) -> None:
@@ -66,6 +76,7 @@ def container_instance(scene: GcloudScene, name: str, shared: Shared) -> dict[st
         labels=dict(sorted(labels.items())),
         metadata=metadata(scene, declared, always=True),
         name=name,
+        params=params_of(scene),
     )
 
 
@@ -89,7 +100,7 @@ def _declaration(scene: GcloudScene, name: str, mounts: list[dict[str, Any]]) ->
     )
     restart = _RESTART[args["container-restart-policy"]]
     spec = {"containers": [container], "restartPolicy": restart, "volumes": volumes}
-    return _HEAD + dump({"spec": spec})
+    return _HEADS[scene.version] + dump({"spec": spec})
 
 
 def _environment(scene: GcloudScene) -> dict[str, Any]:

@@ -2,21 +2,24 @@
 
 import re
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 from urllib.parse import quote
 
 from spotwarden.create_script.gcloud import bulk, container, groups, instance
 from spotwarden.create_script.gcloud.argv import Args, parse
-from spotwarden.create_script.gcloud.commands import CommandLine
+from spotwarden.create_script.gcloud.commands import PREVIEW, CommandLine
 from spotwarden.create_script.gcloud.config import FAMILY_SCOPE, PROJECT, ZONE, Config, check_project
 from spotwarden.create_script.gcloud.files import content
 from spotwarden.create_script.gcloud.flagfile import expand
 from spotwarden.create_script.gcloud.flagset import flags_of, global_flags
-from spotwarden.create_script.gcloud.keys import BULK, CONTAINER, CREATE
+from spotwarden.create_script.gcloud.letters import BULK, CONTAINER, CREATE
 from spotwarden.create_script.gcloud.links import ResourceLink, ResourceLinks
+from spotwarden.create_script.gcloud.missing import missing_flag
 from spotwarden.create_script.gcloud.network import interfaces
 from spotwarden.create_script.gcloud.request import Request
 from spotwarden.create_script.gcloud.scene import GcloudScene
+from spotwarden.create_script.gcloud.surface import Taker
 from spotwarden.create_script.gcloud.values import Misfit
 from spotwarden.create_script.refusal import ScriptRefused
 from spotwarden.create_script.request.command import SimpleCommand
@@ -33,7 +36,9 @@ def requests_of(line: CommandLine, command: SimpleCommand, config: Config) -> li
     Raises `ScriptRefused` where gcloud would refuse, and where it would ask the API or a person something.
     """
     leaf = line.leaf or CREATE
-    args = _read_args(line, leaf, command)
+    # The track preview has the flags of v1, and sends to v1.
+    track = "v1" if line.track == PREVIEW else line.track
+    args = _read_args(line, Taker(command=leaf, track=track, version=config.gcloud_version), command)
     config.check(command.environment, line=command.line)
     groups.check(args, leaf)
     _check_globals(args, command.files)
@@ -50,8 +55,9 @@ def requests_of(line: CommandLine, command: SimpleCommand, config: Config) -> li
     scene = GcloudScene(
         args=args,
         command=leaf,
-        track=line.track,
-        links=ResourceLinks(line.track),
+        track=track,
+        version=config.gcloud_version,
+        links=ResourceLinks(track),
         files=command.files,
         home=home,
         project=home,
@@ -62,11 +68,17 @@ def requests_of(line: CommandLine, command: SimpleCommand, config: Config) -> li
     return _machine_requests(scene, None if args.given("zone") else configured(ZONE))
 
 
-def _read_args(line: CommandLine, leaf: str, command: SimpleCommand) -> Args:
+def _read_args(line: CommandLine, taker: Taker, command: SimpleCommand) -> Args:
     """Read the flags: global ones may stand between the words of the command's name, too."""
     before = parse(expand(line.before, command.files), global_flags(), line=command.line, names=False)
     behind = expand(line.behind, command.files)
-    args = parse(behind, flags_of(leaf, line.track), line=command.line, names=leaf != BULK)
+    args = parse(
+        behind,
+        flags_of(taker),
+        line=command.line,
+        names=taker.command != BULK,
+        missing=partial(missing_flag, taker=taker),
+    )
     args.inherit(before)
     return args
 
@@ -103,7 +115,7 @@ def _bulk_request(scene: GcloudScene) -> Request:
     place = args[flag]
     if not place:
         raise args.refusal(flag, "may not be empty")
-    bulk.check(args)
+    bulk.check(args, scene.version)
     scene = _at(scene, scene.home, place, regional=flag == "region")
     instance.check(scene)
     path = f"{flag}s/{quote(place, safe='')}/instances/bulkInsert"
@@ -115,6 +127,7 @@ def _at(scene: GcloudScene, project: str, place: str, *, regional: bool = False)
         args=scene.args,
         command=scene.command,
         track=scene.track,
+        version=scene.version,
         links=scene.links,
         files=scene.files,
         home=scene.home,

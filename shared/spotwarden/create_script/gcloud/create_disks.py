@@ -3,7 +3,7 @@
 from typing import Any
 
 from spotwarden.create_script.gcloud.images import disk_image, instant_snapshot, snapshot
-from spotwarden.create_script.gcloud.keys import CONTAINER, CREATE
+from spotwarden.create_script.gcloud.letters import CONTAINER, CREATE
 from spotwarden.create_script.gcloud.lists import label_key, label_value
 from spotwarden.create_script.gcloud.mounts import device_name
 from spotwarden.create_script.gcloud.scene import GcloudScene, compact
@@ -12,6 +12,7 @@ from spotwarden.create_script.gcloud.values import Misfit, whole_gb
 
 _FLAG = "create-disk"
 _ARCHITECTURES = ("ARCHITECTURE_UNSPECIFIED", "ARM64", "X86_64")
+_ACTIONS = ("RECREATE_DISK", "RECREATE_DISK_IF_SOURCE_CHANGED", "USE_EXISTING_DISK")
 _REPLICAS = 2
 
 
@@ -66,6 +67,7 @@ def _params(scene: GcloudScene, disk: dict[str, Any]) -> dict[str, Any]:
         diskType=disk_type(scene, _FLAG, disk.get("type"), replicas=len(replicas)),
         enableConfidentialCompute=(scene.command == CREATE and disk.get("confidential-compute")) or None,
         labels=_labels(scene, disk),
+        onUpdateAction=_action(scene, disk),
         multiWriter=(scene.command == CREATE and disk.get("multi-writer")) or None,
         provisionedIops=_text(disk.get("provisioned-iops")),
         provisionedThroughput=_text(disk.get("provisioned-throughput")),
@@ -96,6 +98,13 @@ def _architecture(scene: GcloudScene, disk: dict[str, Any]) -> str | None:
     word: str | None = disk.get("architecture")
     if word and word not in _ARCHITECTURES:
         raise scene.args.refusal(_FLAG, f"the architecture {word!r} is not one of ARM64, X86_64")
+    return word or None
+
+
+def _action(scene: GcloudScene, disk: dict[str, Any]) -> str | None:
+    word: str | None = disk.get("on-update-action")
+    if word and word not in _ACTIONS:
+        raise scene.args.refusal(_FLAG, f"the on-update-action {word!r} is not one of {', '.join(_ACTIONS)}")
     return word or None
 
 

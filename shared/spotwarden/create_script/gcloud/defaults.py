@@ -1,12 +1,11 @@
 """Facts that belong to a release of the Google Cloud SDK and not to the API, pinned in one place.
 
-Taken from Google Cloud SDK 528.0.0 (June 2025). When Google moves one of these, a script that does
-not name the thing itself means something else with the newer gcloud: here it keeps its meaning.
+Taken from Google Cloud SDK 528.0.0 (June 2025) and 578.0.0 (July 2026). Where the two differ, the setting
+`gcloud_version` says which of them a script was written for.
 """
 
 from spotwarden.create_script.gcloud.tables import words
-
-SDK_VERSION = "528.0.0"
+from spotwarden.create_script.gcloud.versions import NEWEST, OLDEST
 
 MACHINE_TYPE = "n1-standard-1"
 IMAGE_FAMILY = "debian-12"
@@ -17,15 +16,15 @@ CONFIDENTIAL_IMAGE_FAMILY = "ubuntu-2204-lts"
 CONFIDENTIAL_IMAGE_PROJECT = "ubuntu-os-cloud"
 
 # Image families of these projects are asked for by zone, so that a rollout can go zone by zone.
-# gcloud 528 asks for those of almalinux-cloud in all zones at once, 578 no more.
-PUBLIC_IMAGE_PROJECTS = words(
+_PUBLIC = words(
     """
-    almalinux-cloud centos-cloud cos-cloud debian-cloud fedora-coreos-cloud opensuse-cloud oracle-linux-cloud
+    centos-cloud cos-cloud debian-cloud fedora-coreos-cloud opensuse-cloud oracle-linux-cloud
     rhel-cloud rhel-sap-cloud rocky-linux-accelerator-cloud rocky-linux-cloud suse-cloud
     suse-sap-cloud ubuntu-os-accelerator-images ubuntu-os-cloud ubuntu-os-pro-cloud windows-cloud
     windows-sql-cloud
     """
 )
+PUBLIC_IMAGE_PROJECTS = {OLDEST: _PUBLIC, NEWEST: _PUBLIC | {"almalinux-cloud"}}
 
 # Names of images that gcloud replaces by the newest image it finds in a list it asks for.
 IMAGE_ALIASES = words(

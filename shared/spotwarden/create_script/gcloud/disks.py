@@ -6,7 +6,7 @@ from spotwarden.create_script.gcloud import defaults
 from spotwarden.create_script.gcloud.argv import Args
 from spotwarden.create_script.gcloud.create_disks import disk_type, interface_of, mode_of, new_disk
 from spotwarden.create_script.gcloud.images import instant_snapshot, snapshot
-from spotwarden.create_script.gcloud.keys import BULK, CONTAINER, CREATE
+from spotwarden.create_script.gcloud.letters import BULK, CONTAINER, CREATE
 from spotwarden.create_script.gcloud.links import ResourceLink, region_of
 from spotwarden.create_script.gcloud.mounts import device_name
 from spotwarden.create_script.gcloud.scene import GcloudScene, compact

@@ -4,10 +4,12 @@ from functools import cache
 
 from spotwarden.create_script.gcloud.argv import Flag
 from spotwarden.create_script.gcloud.flags import FLAGS
-from spotwarden.create_script.gcloud.keys import NETWORK_INTERFACE, keys_of
+from spotwarden.create_script.gcloud.keys import NETWORK_INTERFACE
 from spotwarden.create_script.gcloud.lists import pairs, texts
+from spotwarden.create_script.gcloud.missing import dated
 from spotwarden.create_script.gcloud.rows import FlagRow, listed, word_of
-from spotwarden.create_script.gcloud.values import text
+from spotwarden.create_script.gcloud.surface import SurfaceFlag, Taker, surface
+from spotwarden.create_script.gcloud.values import Reader, choice, mapped, text
 
 GLOBAL_FLAGS: tuple[Flag, ...] = (
     Flag(name="access-token-file", read=text),
@@ -38,21 +40,31 @@ def global_flags() -> dict[str, Flag]:
 
 
 @cache
-def flags_of(command: str, track: str) -> dict[str, Flag]:
-    """Give all flags of one create command in one track; the later of two rows counts."""
-    own = {row.name: _flag(row, command, track) for row in FLAGS if row.where.has(command, track)}
+def flags_of(taker: Taker) -> dict[str, Flag]:
+    """Give all flags of one create command in one track of one version of gcloud."""
+    known = surface().flags
+    own = {row.name: _flag(row, known[row.name], taker) for row in FLAGS if known[row.name].where.has(taker)}
     return global_flags() | own
 
 
-def _flag(row: FlagRow, command: str, track: str) -> Flag:
-    read = row.read
-    if row.keys is not None:
-        read = listed(pairs(keys=keys_of(row.keys, command, track), bare=row.keys is NETWORK_INTERFACE))
+def _flag(row: FlagRow, known: SurfaceFlag, taker: Taker) -> Flag:
     return Flag(
         name=row.name,
-        read=read,
+        read=_reader(row, known, taker),
         joins=row.joins,
         default=row.default,
-        negatable=row.negatable,
+        negatable=known.negatable,
         same_as=row.same_as,
     )
+
+
+def _reader(row: FlagRow, known: SurfaceFlag, taker: Taker) -> Reader | None:
+    if row.fold is not None:
+        words = [word for word, where in known.choices.items() if where.has(taker)]
+        if row.means is not None:
+            return mapped({word: row.means[word] for word in words}, fold=row.fold)
+        return dated(choice(words, fold=row.fold), known, taker)
+    if row.keys is not None:
+        keys = {key: row.keys[key] for key, where in known.keys.items() if where.has(taker)}
+        return dated(listed(pairs(keys=keys, bare=row.keys is NETWORK_INTERFACE)), known, taker)
+    return row.read

@@ -1,7 +1,7 @@
 """Flags that exclude or need one another, as gcloud's parser knows them before it looks at any value."""
 
 from spotwarden.create_script.gcloud.argv import Args
-from spotwarden.create_script.gcloud.keys import BULK
+from spotwarden.create_script.gcloud.letters import BULK
 
 # Of each of these at most one may stand on the command line.
 EXCLUSIVE = (

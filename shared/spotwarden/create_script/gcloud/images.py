@@ -1,7 +1,7 @@
 """The image or snapshot that a disk begins with."""
 
 from spotwarden.create_script.gcloud import defaults
-from spotwarden.create_script.gcloud.keys import CONTAINER, CREATE
+from spotwarden.create_script.gcloud.letters import CONTAINER, CREATE
 from spotwarden.create_script.gcloud.links import ResourceLink
 from spotwarden.create_script.gcloud.machine import confidential_type
 from spotwarden.create_script.gcloud.scene import GcloudScene
@@ -67,7 +67,7 @@ def _family(
     scene: GcloudScene, family: str, owner: str | None, *, scope: str | None, flag: str
 ) -> ResourceLink:
     """Families of Google's public projects are asked for by zone, all others globally."""
-    public = owner in defaults.PUBLIC_IMAGE_PROJECTS
+    public = owner in defaults.PUBLIC_IMAGE_PROJECTS[scene.version]
     if scene.command == CREATE and (scope or ("zonal" if public else None)) == "zonal":
         return scene.link(flag, family, "imageFamilyViews", project=owner or scene.home, zone="-")
     link = scene.link(flag, family, "images", project=owner or scene.home)

@@ -8,8 +8,8 @@ import msgspec
 from spotwarden.create_script.gcloud import disks
 from spotwarden.create_script.gcloud.defaults import SCOPES
 from spotwarden.create_script.gcloud.images import boot_image
-from spotwarden.create_script.gcloud.keys import BULK, CREATE
 from spotwarden.create_script.gcloud.landing import LANDS, landed
+from spotwarden.create_script.gcloud.letters import BULK, CREATE
 from spotwarden.create_script.gcloud.links import ResourceLink
 from spotwarden.create_script.gcloud.machine import accelerators, machine_type, network_performance
 from spotwarden.create_script.gcloud.metadata import (
@@ -24,6 +24,7 @@ from spotwarden.create_script.gcloud.security import confidential, key_ring, kms
 
 _AFFINITIES = {
     "any": "ANY_RESERVATION",
+    "any-reservation-then-fail": "ANY_RESERVATION_THEN_FAIL",
     "none": "NO_RESERVATION",
     "specific": "SPECIFIC_RESERVATION",
     "specific-then-any-reservation": "SPECIFIC_THEN_ANY_RESERVATION",
@@ -89,7 +90,7 @@ def instance(scene: GcloudScene, name: str, shared: Shared) -> dict[str, Any]:
         instanceEncryptionKey=kms_key(scene, "instance"),
         metadata=metadata(scene),
         name=name,
-        params=_params(scene),
+        params=params_of(scene),
         partnerMetadata=partner_metadata(scene),
         postKeyRevocationActionType=_upper(args["post-key-revocation-action-type"]),
         sourceMachineImage=shared.machine_image,
@@ -106,9 +107,14 @@ def boot_source(scene: GcloudScene) -> ResourceLink | None:
     return None if disks.own_boot_disk(scene.args) else boot_image(scene)
 
 
-def _params(scene: GcloudScene) -> dict[str, Any] | None:
-    tags = resource_manager_tags(scene)
-    return {"resourceManagerTags": tags} if tags else None
+def params_of(scene: GcloudScene) -> dict[str, Any] | None:
+    """Give what a request asks for beside the instance."""
+    valid_for = scene.args["request-valid-for-duration"]
+    params = compact(
+        requestValidForDuration=None if valid_for is None else {"seconds": str(valid_for)},
+        resourceManagerTags=resource_manager_tags(scene),
+    )
+    return params or None
 
 
 def _affinity(scene: GcloudScene) -> dict[str, Any] | None:

@@ -1,10 +1,16 @@
 """Metadata, labels, tags: what a machine carries along."""
 
 import json
+import re
 from typing import Any
 
 from spotwarden.create_script.gcloud.scene import GcloudScene
 from spotwarden.create_script.gcloud.values import Misfit, Raw
+from spotwarden.create_script.gcloud.versions import OLDEST
+
+_TAG_KEY = re.compile(r"""[0-9]+/[a-zA-Z0-9][^"\\'/]*""")
+_TAG_VALUE = re.compile(rf"""({_TAG_KEY.pattern})/([a-zA-Z0-9][^"\\'/]*)""")
+_TAG_NUMBER = re.compile(r"tagValues/[0-9]+")
 
 
 def metadata(
@@ -39,15 +45,31 @@ def _path(path: Raw) -> str:
 
 
 def resource_manager_tags(scene: GcloudScene) -> dict[str, str] | None:
-    """Give the tags of Resource Manager by number."""
+    """Give the tags of Resource Manager: by number, or from gcloud 578 on by name."""
     given = scene.args["resource-manager-tags"] or {}
-    for key, value in given.items():
-        if not str(key).startswith("tagKeys/") or not str(value).startswith("tagValues/"):
-            reason = (
-                f"the numbers behind {key}={value} are known to the API only; write tagKeys/…=tagValues/…"
-            )
-            raise scene.args.refusal("resource-manager-tags", reason)
-    return dict(sorted(given.items())) or None
+    written = _tag_as_named if scene.version > OLDEST else _tag_by_number
+    with scene.blame("resource-manager-tags"):
+        return dict(sorted(written(key, value) for key, value in given.items())) or None
+
+
+def _tag_by_number(key: Raw, value: Raw) -> tuple[str, str]:
+    if not str(key).startswith("tagKeys/") or not str(value).startswith("tagValues/"):
+        raise Misfit(
+            f"the numbers behind {key}={value} are known to the API only; write tagKeys/…=tagValues/…"
+        )
+    return key, value
+
+
+def _tag_as_named(key: Raw, value: Raw) -> tuple[str, str]:
+    """A value may carry its key along; the number behind the name of a key is known to the API only."""
+    if not isinstance(key, str) or not isinstance(value, str):
+        raise Misfit(f"{key!r} and {value!r} must be texts")
+    named = _TAG_VALUE.fullmatch(value)
+    if named:
+        return named[1], named[2]
+    if _TAG_KEY.fullmatch(key) and _TAG_NUMBER.fullmatch(value):
+        return _tag_by_number(key, value)
+    return key, value
 
 
 def secure_tags(scene: GcloudScene) -> list[str] | None:

@@ -4,8 +4,10 @@ import ipaddress
 from collections.abc import Callable
 from typing import Any
 
-from spotwarden.create_script.gcloud.keys import CONTAINER, NETWORK_TIERS
+from spotwarden.create_script.gcloud.keys import NETWORK_TIERS
+from spotwarden.create_script.gcloud.letters import CONTAINER, CREATE
 from spotwarden.create_script.gcloud.scene import GcloudScene, compact
+from spotwarden.create_script.gcloud.versions import NEWEST, OLDEST, newer
 
 # Flags that describe the one card of a machine without --network-interface; they are keys of that, too.
 _CARD_FLAGS = (
@@ -33,6 +35,8 @@ _NAME_FLAGS = (
     "no-public-dns",
     "public-dns",
 )
+# Keys of a card that all tracks take, and that `create` sends in these only.
+_LOST = {"enable-vpc-scoped-dns": ("alpha",), "ipv6-aliases": ("beta", "alpha")}
 # The prefix length of an external IPv6 address when none is named.
 _IPV6_PREFIX = 96
 
@@ -43,7 +47,7 @@ def interfaces(scene: GcloudScene) -> list[dict[str, Any]] | None:
     _check(scene)
     cards = args["network-interface"]
     if cards:
-        return [_interface(scene, "network-interface", _accepted(card), names={}) for card in cards]
+        return [_interface(scene, "network-interface", _accepted(scene, card), names={}) for card in cards]
     names = () if scene.bulk else _NAME_FLAGS
     if scene.from_template and not args.given(*_CARD_FLAGS, *names):
         return None
@@ -51,9 +55,12 @@ def interfaces(scene: GcloudScene) -> list[dict[str, Any]] | None:
     return [_interface(scene, None, card, names={flag: args[flag] for flag in names})]
 
 
-def _accepted(card: dict[str, Any]) -> dict[str, Any]:
+def _accepted(scene: GcloudScene, card: dict[str, Any]) -> dict[str, Any]:
     """Drop what gcloud takes and then forgets."""
-    return {key: value for key, value in card.items() if key not in {"ipv6-address", "ipv6-prefix-length"}}
+    lost = {"ipv6-address", "ipv6-prefix-length"} | {
+        key for key, tracks in _LOST.items() if scene.command == CONTAINER or scene.track not in tracks
+    }
+    return {key: value for key, value in card.items() if key not in lost}
 
 
 def _check(scene: GcloudScene) -> None:
@@ -78,6 +85,9 @@ def _check_cards(scene: GcloudScene) -> None:
     for card in args["network-interface"]:
         if "address" in card and "no-address" in card:
             raise args.refusal("network-interface", "one card cannot have address and no-address")
+        if card.get("ipv6-network-tier") == "STANDARD" and scene.version == OLDEST:
+            reason = newer("ipv6-network-tier=STANDARD", NEWEST, OLDEST)
+            raise args.refusal("network-interface", reason)
     for flag in ("address", "network", "private-network-ip", "subnet"):
         if args[flag]:
             raise args.refusal(
@@ -102,11 +112,16 @@ def _interface(
         | _addresses(scene, flag, card)
         | compact(
             accessConfigs=_access(scene, flag, card, names),
-            aliasIpRanges=_aliases(scene, card.get("aliases")),
+            aliasIpRanges=_aliases(scene, card.get("aliases"), _delimiters(scene)),
+            aliasIpv6Ranges=_aliases(scene, card.get("ipv6-aliases"), "="),
+            dns64Eligible="dns64-eligible" in card or None,
+            enableVpcScopedDns="enable-vpc-scoped-dns" in card or None,
             igmpQuery=card.get("igmp-query"),
             ipv6AccessConfigs=_ipv6_access(scene, flag, card),
+            nat64Eligible="nat64-eligible" in card or None,
             nicType=card.get("nic-type"),
             queueCount=card.get("queue-count"),
+            serviceClassId=card.get("service-class-id") or None,
             stackType=card.get("stack-type"),
             vlan=card.get("vlan"),
         )
@@ -191,10 +206,19 @@ def _either(names: dict[str, Any], flag: str) -> bool | None:
     return True if names.get(flag) else None
 
 
-def _aliases(scene: GcloudScene, text: str | None) -> list[dict[str, str]] | None:
+def _delimiters(scene: GcloudScene) -> str:
+    """Where ranges of IPv6 have a flag of their own, a range of IPv4 may have an equals sign, too."""
+    young = scene.version > OLDEST and scene.command == CREATE and scene.track in {"beta", "alpha"}
+    return ":=" if young else ":"
+
+
+def _aliases(scene: GcloudScene, text: str | None, delimiters: str) -> list[dict[str, str]] | None:
     if not text:
         return None
-    ranges = [piece.split(":") for piece in text.split(";")]
+    ranges = [
+        piece.split(next((sign for sign in delimiters if sign in piece), delimiters[0]))
+        for piece in text.split(";")
+    ]
     for parts in ranges:
         if len(parts) > 2:  # noqa: PLR2004 — a range has a name and a mask
             reason = f"the alias range {':'.join(parts)!r} must be NAME:RANGE or RANGE; a semicolon parts two"

@@ -2,6 +2,7 @@
 
 import msgspec
 
+from spotwarden.create_script.gcloud.versions import NEWEST
 from spotwarden.model.request import Request
 
 __all__ = ["Defaults", "Note", "Request", "Translation"]
@@ -22,8 +23,9 @@ class Translation(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Defaults(msgspec.Struct, frozen=True, kw_only=True):
-    """What `gcloud config` holds before the script runs; each may be absent."""
+    """What `gcloud config` holds before the script runs, each may be absent; and which gcloud runs it."""
 
     project: str | None = None
     zone: str | None = None
     region: str | None = None
+    gcloud_version: int = NEWEST

@@ -1,28 +1,30 @@
 """What one line of the flag table is made of."""
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
 
-from spotwarden.create_script.gcloud.keys import Key, Where
-from spotwarden.create_script.gcloud.values import Misfit, Raw, Reader, choice, enum, text, upper
+from spotwarden.create_script.gcloud.keys import Keys
+from spotwarden.create_script.gcloud.values import Misfit, Raw, Reader, choice, text
 
 
 class FlagRow(msgspec.Struct, frozen=True):
     """One line of the table.
 
     `keys` are those of a dictionary flag, which then needs no reader of its own; `joins` folds an
-    older and a newer value into one, and without it the newer one wins.
+    older and a newer value into one, and without it the newer one wins. A flag with `fold` takes one of the
+    words that `surface_table.py` has for it, after folding; `means` says what the API calls each of them.
     """
 
     name: str
-    where: Where
     read: Reader | None = None
     joins: Any = None
     default: Any = None
-    negatable: bool = False
-    keys: tuple[Key, ...] | None = None
+    keys: Keys | None = None
     same_as: str | None = None
+    fold: Callable[[str], str] | None = None
+    means: Mapping[str, str] | None = None
 
 
 def append(older: list[Any], newer: list[Any]) -> list[Any]:
@@ -53,31 +55,33 @@ def listed(read: Reader) -> Reader:
     return lambda value: [read(value)]
 
 
-def switch(name: str, where: Where, *, default: bool | None = None, negatable: bool = True) -> FlagRow:
+def switch(name: str, *, default: bool | None = None) -> FlagRow:
     """Make the row of a flag without a value."""
-    return FlagRow(name, where, default=default, negatable=negatable)
+    return FlagRow(name, default=default)
 
 
-def many(name: str, where: Where, read: Reader) -> FlagRow:
+def many(name: str, read: Reader) -> FlagRow:
     """Make the row of a flag that adds up."""
-    return FlagRow(name, where, listed(read), append)
+    return FlagRow(name, listed(read), append)
 
 
-def dictionaries(name: str, where: Where, keys: tuple[Key, ...]) -> FlagRow:
+def dictionaries(name: str, keys: Keys) -> FlagRow:
     """Make the row of a dictionary flag that adds up."""
-    return FlagRow(name, where, None, append, keys=keys)
+    return FlagRow(name, None, append, keys=keys)
+
+
+def chosen(
+    name: str,
+    fold: Callable[[str], str] = str,
+    *,
+    means: Mapping[str, str] | None = None,
+    default: str | None = None,
+    same_as: str | None = None,
+) -> FlagRow:
+    """Make the row of a flag that takes one of a few words."""
+    return FlagRow(name, default=default, same_as=same_as, fold=fold, means=means)
 
 
 def word_of(*names: str) -> Reader:
     """Read one of these words as they are written."""
     return choice(names)
-
-
-def enum_of(*names: str) -> Reader:
-    """Read one of these words, in any case, with - or _."""
-    return choice(names, fold=enum)
-
-
-def capitals_of(*names: str) -> Reader:
-    """Read one of these words, in any case."""
-    return choice(names, fold=upper)

@@ -8,7 +8,7 @@ import msgspec
 
 from spotwarden.create_script.gcloud import files
 from spotwarden.create_script.gcloud.argv import Args
-from spotwarden.create_script.gcloud.keys import BULK
+from spotwarden.create_script.gcloud.letters import BULK
 from spotwarden.create_script.gcloud.links import ResourceLink, ResourceLinks, region_of
 from spotwarden.create_script.gcloud.values import Misfit, Raw
 from spotwarden.create_script.refusal import ScriptRefused
@@ -24,6 +24,7 @@ class GcloudScene(msgspec.Struct, frozen=True, kw_only=True):
     args: Args
     command: str
     track: str
+    version: int
     links: ResourceLinks
     files: Mapping[str, bytes]
     home: str

@@ -32,9 +32,14 @@ def _hours(value: int) -> int | None:
     return value // 3600 if value else None
 
 
+def _mode(value: str) -> dict[str, str]:
+    return {"mode": value.upper()}
+
+
 # Flag → field of `scheduling`, and how its value is written there; None leaves it out.
 FIELDS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "availability-domain": ("availabilityDomain", _plain),
+    "current-cpus": ("currentCpus", _filled),
     "discard-local-ssds-at-termination-timestamp": (
         "onInstanceStopAction",
         lambda value: {"discardLocalSsd": value},
@@ -48,12 +53,16 @@ FIELDS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "maintenance-policy": ("onHostMaintenance", _plain),
     "max-run-duration": ("maxRunDuration", _seconds),
     "min-node-cpu": ("minNodeCpus", _number),
+    "preemption-notice-duration": ("preemptionNoticeDuration", _seconds),
     "provisioning-model": ("provisioningModel", _plain),
+    "skip-guest-os-shutdown": ("skipGuestOsShutdown", _plain),
     "termination-time": ("terminationTime", _filled),
+    "vsock-mode": ("vsockMode", _mode),
 }
 # Beside a template `scheduling` is sent when one of the first stands there, or one of the others is not 0.
 _ALWAYS = ("instance-termination-action", "maintenance-policy", "preemptible", "provisioning-model")
 _UNLESS_ZERO = (
+    "current-cpus",
     "graceful-shutdown",
     "graceful-shutdown-max-duration",
     "host-error-timeout-seconds",
@@ -61,7 +70,9 @@ _UNLESS_ZERO = (
     "maintenance-freeze-duration",
     "maintenance-interval",
     "max-run-duration",
+    "preemption-notice-duration",
     "termination-time",
+    "vsock-mode",
 )
 
 

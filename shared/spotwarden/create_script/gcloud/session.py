@@ -10,6 +10,7 @@ from spotwarden.create_script.gcloud.config import Config
 from spotwarden.create_script.gcloud.create import requests_of
 from spotwarden.create_script.gcloud.files import Rationed, Rations
 from spotwarden.create_script.gcloud.request import Defaults, Note, Request
+from spotwarden.create_script.gcloud.versions import NEWEST, OLDEST, newer
 from spotwarden.create_script.refusal import ScriptRefused
 from spotwarden.create_script.request.command import SimpleCommand, Unknown
 
@@ -17,11 +18,6 @@ _HELP = {"--help", "-h"}
 # A reason may quote a value of the script, and that may be a whole startup script.
 _LONGEST = 500
 _VERSION = {"--version", "-v"}
-
-_TOO_NEW = (
-    "gcloud preview came after gcloud 528, whose commands we read; leave out the word preview, "
-    "or put what it is needed for into an instance template"
-)
 
 
 class GcloudSession:
@@ -56,8 +52,8 @@ class GcloudSession:
         if unknown and (line.leaf or (line.unknown and may_create(line))):
             raise ScriptRefused(unknown.reason, line=unknown.line or command.line)
         if line.leaf and not _asks_for_help(line):
-            if line.track == PREVIEW:
-                raise ScriptRefused(_TOO_NEW, line=command.line)
+            if line.track == PREVIEW and self.config.gcloud_version == OLDEST:
+                raise ScriptRefused(newer("gcloud preview", NEWEST, OLDEST), line=command.line)
             self._create(command, line)
             return
         if not unknown:
