@@ -58,6 +58,7 @@ REASONS: dict[str, tuple[str, ...]] = {
         "evaluator/expand:expand_expression",
         "evaluator/expand:_plain_expression",
         "evaluator/expand:_quotes",
+        "evaluator/own_folder:names_own_folder",
         "evaluator/expand:_joined",
         "evaluator/expand:_listed",
         "evaluator/fields:to_text",

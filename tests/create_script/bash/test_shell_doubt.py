@@ -166,9 +166,9 @@ WRITING = {
         f"gsutil cp boot.sh gs://b/; {FROM_FILE}",
     ),
     "another folder": (f"cd $(mktemp -d); {FROM_FILE}", f"cd conf; cd ..; {FROM_FILE}"),
-    "the folder of the script": (
-        f'cd "$(dirname "$0")"; {FROM_FILE}',
-        f'( cd "$(dirname "$0")" ); {FROM_FILE}',
+    "a folder beside the script": (
+        f'cd "$(dirname "$0")/conf"; {FROM_FILE}',
+        f'( cd "$(dirname "$0")/conf" ); {FROM_FILE}',
     ),
     "a move": (f"mv other boot.sh; {FROM_FILE}", f"mv list.txt old; {FROM_FILE}"),
 }

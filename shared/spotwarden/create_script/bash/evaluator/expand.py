@@ -20,6 +20,7 @@ from spotwarden.create_script.bash.evaluator.machine import Shell
 from spotwarden.create_script.bash.evaluator.memory import calculate, require_set
 from spotwarden.create_script.bash.evaluator.operands import Expander
 from spotwarden.create_script.bash.evaluator.operators import OPERATORS, SUBSTITUTES
+from spotwarden.create_script.bash.evaluator.own_folder import OwnFolder, names_own_folder
 from spotwarden.create_script.bash.evaluator.references import Values, values_of
 from spotwarden.create_script.bash.evaluator.values import Text
 from spotwarden.create_script.bash.limits import PIECE_COST
@@ -108,7 +109,8 @@ def _substitution(shell: Shell, part: Substitution) -> list[Piece]:
     else:
         status = shell.child(lambda: shell.programs.block(shell, body))
     shell.substituted = status
-    why = Unknown(
+    kind = OwnFolder if names_own_folder(shell, part) else Unknown
+    why = kind(
         reason="the output of a command substitution reaches it", line=part.line, splits=not part.quoted
     )
     return [Quoted(why) if part.quoted else Split(why)]

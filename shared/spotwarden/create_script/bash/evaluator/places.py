@@ -3,6 +3,7 @@
 from spotwarden.create_script.bash.evaluator.folder import Place
 from spotwarden.create_script.bash.evaluator.machine import Shell
 from spotwarden.create_script.bash.evaluator.memory import get
+from spotwarden.create_script.bash.evaluator.own_folder import OwnFolder
 from spotwarden.create_script.bash.evaluator.values import Outcome, Status, Text
 from spotwarden.create_script.request.command import ExpandedWord, Unknown
 
@@ -12,6 +13,8 @@ def _destination(shell: Shell, path: Text | None) -> Place:
         return Unknown(
             reason="`cd` alone goes to the home folder of whoever runs the script", line=shell.line
         )
+    if isinstance(path, OwnFolder) and shell.state.place == ():
+        return ()
     if isinstance(path, Unknown):
         return Unknown(reason=f"`cd` goes to a folder that is not known: {path.reason}", line=shell.line)
     place = shell.path(path)
