@@ -1,7 +1,7 @@
 """The image or snapshot that a disk begins with."""
 
 from spotwarden.create_script.gcloud import defaults
-from spotwarden.create_script.gcloud.letters import CONTAINER, CREATE
+from spotwarden.create_script.gcloud.letters import CREATE
 from spotwarden.create_script.gcloud.links import ResourceLink
 from spotwarden.create_script.gcloud.machine import confidential_type
 from spotwarden.create_script.gcloud.scene import GcloudScene
@@ -13,8 +13,6 @@ def boot_image(scene: GcloudScene) -> ResourceLink:
     """Give the image of the boot disk: the one that is named, else the default of the SDK."""
     args = scene.args
     image, family, project = args["image"], args["image-family"], args["image-project"]
-    if project and not (image or family) and scene.command != CONTAINER:
-        raise args.refusal("image-project", "needs --image or --image-family beside it")
     scope = args["image-family-scope"]
     if image or family:
         return _named(

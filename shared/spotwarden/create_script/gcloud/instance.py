@@ -9,7 +9,7 @@ from spotwarden.create_script.gcloud import disks
 from spotwarden.create_script.gcloud.defaults import SCOPES
 from spotwarden.create_script.gcloud.images import boot_image
 from spotwarden.create_script.gcloud.landing import LANDS, landed
-from spotwarden.create_script.gcloud.letters import BULK, CREATE
+from spotwarden.create_script.gcloud.letters import BULK, CONTAINER, CREATE
 from spotwarden.create_script.gcloud.links import ResourceLink
 from spotwarden.create_script.gcloud.machine import accelerators, machine_type, network_performance
 from spotwarden.create_script.gcloud.metadata import (
@@ -52,9 +52,15 @@ def check(scene: GcloudScene) -> None:
     for flag, command, tracks in _BROKEN:
         if scene.args.given(flag) and scene.command == command and scene.track in tracks:
             raise scene.args.refusal(flag, "fails in gcloud 528")
+    if scene.command != CONTAINER and scene.args["image-project"] and not _names_image(scene):
+        raise scene.args.refusal("image-project", "needs --image or --image-family beside it")
     disks.check(scene)
     if scene.args["reservation-affinity"].startswith("specific") and not scene.args.given("reservation"):
         raise scene.args.refusal("reservation", "is required with a specific --reservation-affinity")
+
+
+def _names_image(scene: GcloudScene) -> bool:
+    return bool(scene.args["image"] or scene.args["image-family"])
 
 
 def common(scene: GcloudScene, network: list[dict[str, Any]] | None) -> dict[str, Any]:
