@@ -20,9 +20,9 @@ from spotwarden.create_script.gcloud import Defaults, requests
 from spotwarden.create_script.gcloud.flagset import flags_of
 from spotwarden.create_script.gcloud.letters import BULK, CONTAINER, CREATE
 from spotwarden.create_script.gcloud.surface import Taker, surface
-from spotwarden.create_script.gcloud.versions import NEWEST, VERSIONS
 from spotwarden.create_script.refusal import ScriptRefused
 from spotwarden.create_script.request.command import ExpandedWord, SimpleCommand
+from spotwarden.model.gcloud import NEWEST, VERSIONS
 
 FILES = {
     "a.sh": "#!/bin/bash\necho a=b, c\n",

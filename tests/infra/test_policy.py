@@ -148,6 +148,7 @@ def test_a_version_that_is_no_text_is_one_fault(faults):
         ("recovery", 'lease = "five"', f"it is 'five'; {TIME}"),
         ("recovery", "lease = 300", f"it is the bare number 300; {BARE}"),
         ("recovery", 'lease = "179s"', "it is 2m59s; it must be 3m at least, for clocks"),
+        ("recovery", "gcloud_version = 600", "it is 600; create scripts are read as 528 or 578"),
         ("recovery", 'first_backoff = "11m"', "it is longer than longest_backoff, 10m"),
         ("placement", "move = 1", "it is 1; it must be true or false"),
         ("placement", 'regions = "us-east4"', "it is 'us-east4'; it must be a list, each"),

@@ -5,12 +5,15 @@ from datetime import timedelta
 
 import msgspec
 
+from spotwarden.model.gcloud import NEWEST
+
 
 class RecoveryLimits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """All durations in seconds or ISO 8601 in the policy file.
 
     `max_restarts` counts ends that are the job's own, `max_preemptions` those by Compute Engine (None: no
-    bound). A create that is forbidden is tried again for `forbidden_for`.
+    bound). A create that is forbidden is tried again for `forbidden_for`. Create scripts are read as
+    `gcloud_version` reads them.
     """
 
     max_restarts: int = 50
@@ -25,6 +28,7 @@ class RecoveryLimits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     short_lives: int = 2
     start_tries: int = 2
     early_notice: timedelta = timedelta(minutes=5)
+    gcloud_version: int = NEWEST
 
 
 class PlacementLimits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -21,7 +21,7 @@ def with_own_instances(context: SweepContext, facts: JobFacts) -> JobFacts:
     have made it.
     """
     compute, tick, limits = context.cloud.compute, context.tick, context.policy.recovery
-    facts = with_launch(facts, context.settings.project)
+    facts = with_launch(facts, context.settings.project, limits.gcloud_version)
     seen = compute.instances(names=sorted(_names(facts)), job=facts.job)
     hidden = f"unreachable: {', '.join(sorted(seen.unreachable))}" if seen.unreachable else ""
     facts = _with_inserts(compute, replace(facts, instances=seen.items, unsure=hidden), context)

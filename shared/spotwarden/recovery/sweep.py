@@ -242,7 +242,8 @@ def _go_on(context: SweepContext, apply: Apply, parked: Parked, seen: Outcome) -
 def know(context: SweepContext, places: PlaceMemory, facts: JobFacts) -> JobFacts:
     """The facts with how the job can be launched, and where."""
     project, policy = context.settings.project, context.policy
-    facts = admit(with_launch(facts, project), policy.admission, project)
+    read = with_launch(facts, project, policy.recovery.gcloud_version)
+    facts = admit(read, policy.admission, project)
     if not isinstance(facts.launch, Launch):
         ran = read_what_ran(context.cloud.store, context.settings.layout, facts)
         facts = admit(with_ran(replace(facts, fresh=False), ran), policy.admission, project)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import pytest
 
 from spotwarden.create_script import Defaults, ScriptRefused, requests
-from spotwarden.create_script.gcloud.versions import NEWEST, OLDEST, VERSIONS
+from spotwarden.model.gcloud import NEWEST, OLDEST, VERSIONS
 
 HERE = Path(__file__).parent
 OUTSIDE = {

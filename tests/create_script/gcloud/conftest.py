@@ -7,8 +7,8 @@ import pytest
 from msgspec.structs import replace
 
 from spotwarden.create_script.gcloud import Defaults, Request, requests, translate
-from spotwarden.create_script.gcloud.versions import NEWEST
 from spotwarden.create_script.request.command import ExpandedWord, SimpleCommand, Unknown
+from spotwarden.model.gcloud import NEWEST
 
 CONFIGURED = Defaults(project="demo-project", zone="us-central1-a", region="us-central1")
 Send = Callable[..., list[Request]]

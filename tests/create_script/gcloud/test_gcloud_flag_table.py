@@ -10,7 +10,8 @@ from spotwarden.create_script.gcloud.flags import FLAGS
 from spotwarden.create_script.gcloud.flagset import GLOBAL_FLAGS, flags_of
 from spotwarden.create_script.gcloud.surface import Taker, surface
 from spotwarden.create_script.gcloud.values import Misfit
-from spotwarden.create_script.gcloud.versions import OLDEST, VERSIONS
+from spotwarden.model.gcloud import NEWEST, OLDEST, VERSIONS
+from spotwarden.model.limits import RecoveryLimits
 
 RECORDED = json.loads(Path(__file__).with_name("flags.json").read_text())
 TRACKS = ("v1", "beta", "alpha")
@@ -46,6 +47,11 @@ def test_every_flag_of_the_table_has_a_reader_and_no_other():
 def test_every_version_of_the_table_is_read():
     """And what is read is in the table."""
     assert surface().versions == VERSIONS
+
+
+def test_the_policy_reads_scripts_as_the_newest_does():
+    """Where it says nothing else."""
+    assert RecoveryLimits().gcloud_version == NEWEST
 
 
 def test_defaults_that_reach_a_request_are_those_of_gcloud():

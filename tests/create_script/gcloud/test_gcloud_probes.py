@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from spotwarden.create_script.gcloud.versions import OLDEST
 from spotwarden.create_script.refusal import ScriptRefused
+from spotwarden.model.gcloud import OLDEST
 from tests.long import long, longest
 
 RECORDED = json.loads(Path(__file__).with_name("probes.json").read_text())

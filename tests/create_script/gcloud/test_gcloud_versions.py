@@ -2,8 +2,8 @@
 
 import pytest
 
-from spotwarden.create_script.gcloud.versions import NEWEST, OLDEST
 from spotwarden.create_script.refusal import ScriptRefused
+from spotwarden.model.gcloud import NEWEST, OLDEST
 
 CREATE = ["compute", "instances", "create", "vm", "--zone=us-central1-a"]
 BULK = ["compute", "instances", "bulk", "create", "--name-pattern=w-#", "--count=2"]
@@ -89,6 +89,14 @@ def test_a_request_that_may_wait_shares_its_params_with_tags(send):
         "requestValidForDuration": {"seconds": "5400"},
         "resourceManagerTags": {"tagKeys/1": "tagValues/2"},
     }
+
+
+@pytest.mark.parametrize("disk", ["--disk=name=d,boot=yes", "--create-disk=image=i,boot=yes"])
+def test_a_project_of_no_image_is_refused_beside_a_boot_disk_of_its_own(send, disk):
+    """As without one."""
+    with pytest.raises(ScriptRefused, match="needs --image or --image-family"):
+        send([*CREATE, disk, "--image-project=p"])
+    assert send([*CREATE, disk])
 
 
 def test_flex_start_is_sent_as_it_is(send):

@@ -146,6 +146,13 @@ def test_the_project_counts_among_what_is_remembered(stored):
         assert f"/projects/{project}/" in launch_of(script, project).request.path
 
 
+def test_the_version_of_gcloud_counts_among_what_is_remembered(stored):
+    """The same text means another request to another gcloud, or none."""
+    script = stored(PLAIN.rstrip() + " --skip-guest-os-shutdown\n")
+    for version, kind in ((578, Launch), (528, NoLaunch), (578, Launch)):
+        assert isinstance(launch_of(script, "demo-project", version), kind)
+
+
 def test_files_that_are_read_on_demand_are_not_all_read(stored):
     """A whole home folder may lie beside the script."""
     script = stored(WITH_FILE, files=Folder({"start.sh": b"train"}))

@@ -35,6 +35,10 @@ PAIRS = {
     "no-zone": ("gcloud compute instances create vm", VM),
     "strange-zone": ("gcloud compute instances create vm --zone=zone=us-central1-a", VM),
     "stops-early": (f"{VM}\nif true; then", f"{VM}\nif true; then :; fi"),
+    "gcloud-versions": (
+        f"{VM} --image-family=f --image-project=almalinux-cloud",
+        f"{VM} --image-family=f --image-project=debian-cloud",
+    ),
     "no-shutdown-script": (SPOT, f"{SPOT} {MARKED}"),
     "no-termination-action": (f"{VM} --provisioning-model=SPOT", SPOT),
     "no-maintenance-policy": (GPU, f"{GPU} --maintenance-policy=TERMINATE"),

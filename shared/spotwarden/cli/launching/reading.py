@@ -33,7 +33,9 @@ def read_script(context: Context, file: Path, *, resolve: bool) -> Package:
         ClickException: it cannot be read as data, is no one job, or makes what the policy does not admit.
     """
     text, files = file.read_bytes(), FolderFiles(file.parent)
-    report = check(text, files=files, defaults=Defaults(project=context.settings.project))
+    version = context.agreed().recovery.gcloud_version
+    defaults = Defaults(project=context.settings.project, gcloud_version=version)
+    report = check(text, files=files, defaults=defaults)
     for warning in report.warnings:
         click.echo(f"{file}:{warning.line}: warning: {warning.text} [{warning.rule}]", err=True)
     if report.refusal is not None and _may_resolve(
@@ -62,7 +64,7 @@ def _may_resolve(refusal: str, *, said: bool) -> bool:
 
 def _launch_of(context: Context, file: Path, text: bytes, files: Mapping[str, bytes]) -> Launch:
     script = StoredScript(name=str(file), text=text, generation=0, files=files)
-    launch = launch_of(script, context.settings.project)
+    launch = launch_of(script, context.settings.project, context.agreed().recovery.gcloud_version)
     if isinstance(launch, NoLaunch):
         raise click.ClickException(launch.reason)
     limits = context.agreed().admission

@@ -12,6 +12,7 @@ from spotwarden.cli.launching.resolve import resolve as run_and_record
 from spotwarden.create_script import Defaults, ScriptRefused, requests
 from spotwarden.create_script.lint import LintReport
 from spotwarden.create_script.lint import check as check_script
+from spotwarden.model.gcloud import NEWEST, VERSIONS
 from spotwarden.model.request import Request
 
 ADVICE = """\
@@ -41,6 +42,12 @@ def _options(command: Callable[..., None]) -> Callable[..., None]:
             type=click.Path(exists=True, file_okay=False, path_type=Path),
             help="Folder of files that the script uses [default: its own folder].",
         ),
+        click.option(
+            "--gcloud-version",
+            type=click.Choice([str(version) for version in VERSIONS]),
+            default=str(NEWEST),
+            help=f"The gcloud that the script is written for [default: {NEWEST}].",
+        ),
         click.option("--region", help="Region, for creates without --region."),
         click.option("--zone", help="Zone, for creates without --zone."),
         click.option("--project", help="Project, for creates without --project."),
@@ -60,13 +67,14 @@ def request(
     project: str | None,
     zone: str | None,
     region: str | None,
+    gcloud_version: str,
     files: Path | None,
 ) -> None:
     """Print the requests that gcloud would send for FILE, as JSON.
 
     If FILE can't be read as data, the reason is printed as FILE:LINE, and the exit status is 2.
     """
-    defaults = Defaults(project=project, zone=zone, region=region)
+    defaults = Defaults(project=project, zone=zone, region=region, gcloud_version=int(gcloud_version))
     try:
         found = requests(file.read_bytes(), files=_beside(file, files), defaults=defaults)
     except ScriptRefused as refused:
@@ -85,13 +93,16 @@ def check(
     project: str | None,
     zone: str | None,
     region: str | None,
+    gcloud_version: str,
     files: Path | None,
 ) -> None:
     """Explain what FILE would launch, with warnings.
 
     The exit status is 2 if recovery couldn't launch it again.
     """
-    defaults = Defaults(project=project or "your-project", zone=zone, region=region)
+    defaults = Defaults(
+        project=project or "your-project", zone=zone, region=region, gcloud_version=int(gcloud_version)
+    )
     report = check_script(file.read_bytes(), files=_beside(file, files), defaults=defaults)
     print_report(file, report)
     if not report.can_run_again:

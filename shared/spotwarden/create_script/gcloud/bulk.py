@@ -9,7 +9,7 @@ from spotwarden.create_script.gcloud.instance import boot_source, common, templa
 from spotwarden.create_script.gcloud.metadata import metadata, resource_manager_tags
 from spotwarden.create_script.gcloud.network import interfaces
 from spotwarden.create_script.gcloud.scene import GcloudScene, compact
-from spotwarden.create_script.gcloud.versions import NEWEST, OLDEST
+from spotwarden.model.gcloud import NEWEST, OLDEST
 
 _ZONE = re.compile(r"\w+-\w+\d+-\w+")
 _LONGEST = 63

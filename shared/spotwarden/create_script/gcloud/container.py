@@ -10,8 +10,8 @@ from spotwarden.create_script.gcloud.metadata import metadata
 from spotwarden.create_script.gcloud.mounts import mounted_disks
 from spotwarden.create_script.gcloud.scene import GcloudScene, compact
 from spotwarden.create_script.gcloud.values import Misfit
-from spotwarden.create_script.gcloud.versions import NEWEST, OLDEST
 from spotwarden.create_script.gcloud.yamls import dump
+from spotwarden.model.gcloud import NEWEST, OLDEST
 
 _RESTART = {"always": "Always", "never": "Never", "on-failure": "OnFailure"}
 _FORBIDDEN_KEYS = ("gci-ensure-gke-docker", "google-container-manifest")

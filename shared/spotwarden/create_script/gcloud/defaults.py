@@ -5,7 +5,7 @@ Taken from Google Cloud SDK 528.0.0 (June 2025) and 578.0.0 (July 2026). Where t
 """
 
 from spotwarden.create_script.gcloud.tables import words
-from spotwarden.create_script.gcloud.versions import NEWEST, OLDEST
+from spotwarden.model.gcloud import NEWEST, OLDEST
 
 MACHINE_TYPE = "n1-standard-1"
 IMAGE_FAMILY = "debian-12"

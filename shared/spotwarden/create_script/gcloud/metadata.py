@@ -6,7 +6,7 @@ from typing import Any
 
 from spotwarden.create_script.gcloud.scene import GcloudScene
 from spotwarden.create_script.gcloud.values import Misfit, Raw
-from spotwarden.create_script.gcloud.versions import OLDEST
+from spotwarden.model.gcloud import OLDEST
 
 _TAG_KEY = re.compile(r"""[0-9]+/[a-zA-Z0-9][^"\\'/]*""")
 _TAG_VALUE = re.compile(rf"""({_TAG_KEY.pattern})/([a-zA-Z0-9][^"\\'/]*)""")

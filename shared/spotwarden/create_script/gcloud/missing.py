@@ -6,7 +6,8 @@ from msgspec.structs import replace
 
 from spotwarden.create_script.gcloud.surface import Presence, SurfaceFlag, Taker, surface
 from spotwarden.create_script.gcloud.values import Misfit, Raw, Reader
-from spotwarden.create_script.gcloud.versions import NEWEST, VERSIONS, newer
+from spotwarden.create_script.gcloud.versions import newer
+from spotwarden.model.gcloud import NEWEST, VERSIONS
 
 _LATER_TRACKS = {"v1": ("beta", "alpha"), "beta": ("alpha",), "alpha": ()}
 # Fields in there are keys of a flag, and no flags.

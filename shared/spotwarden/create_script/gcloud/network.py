@@ -7,7 +7,8 @@ from typing import Any
 from spotwarden.create_script.gcloud.keys import NETWORK_TIERS
 from spotwarden.create_script.gcloud.letters import CONTAINER, CREATE
 from spotwarden.create_script.gcloud.scene import GcloudScene, compact
-from spotwarden.create_script.gcloud.versions import NEWEST, OLDEST, newer
+from spotwarden.create_script.gcloud.versions import newer
+from spotwarden.model.gcloud import NEWEST, OLDEST
 
 # Flags that describe the one card of a machine without --network-interface; they are keys of that, too.
 _CARD_FLAGS = (

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from spotwarden.create_script.gcloud.versions import NEWEST
+from spotwarden.model.gcloud import NEWEST
 from spotwarden.model.request import Request
 
 __all__ = ["Defaults", "Note", "Request", "Translation"]

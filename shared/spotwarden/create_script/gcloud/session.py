@@ -10,9 +10,10 @@ from spotwarden.create_script.gcloud.config import Config
 from spotwarden.create_script.gcloud.create import requests_of
 from spotwarden.create_script.gcloud.files import Rationed, Rations
 from spotwarden.create_script.gcloud.request import Defaults, Note, Request
-from spotwarden.create_script.gcloud.versions import NEWEST, OLDEST, newer
+from spotwarden.create_script.gcloud.versions import newer
 from spotwarden.create_script.refusal import ScriptRefused
 from spotwarden.create_script.request.command import SimpleCommand, Unknown
+from spotwarden.model.gcloud import NEWEST, OLDEST
 
 _HELP = {"--help", "-h"}
 # A reason may quote a value of the script, and that may be a whole startup script.

@@ -1,7 +1,6 @@
-"""The versions of gcloud whose commands are read, oldest first; `surface_table.py` holds what each takes."""
+"""What one version of gcloud has and another has not, in words."""
 
-OLDEST, NEWEST = 528, 578
-VERSIONS = (OLDEST, NEWEST)
+from spotwarden.model.gcloud import VERSIONS
 
 
 def newer(what: str, first: int, read: int) -> str:

@@ -4,17 +4,22 @@ A warning never keeps a script from being stored. A refusal does: recovery could
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from typing import TypeAlias
 
 import msgspec
+from msgspec.structs import replace
 
 from spotwarden.create_script import read
 from spotwarden.create_script.gcloud import Defaults
+from spotwarden.create_script.gcloud.request import Request
 from spotwarden.create_script.gcloud.session import GcloudSession
-from spotwarden.create_script.lint import command_rules, guest_rules, spot_rules, text_rules
+from spotwarden.create_script.lint import command_rules, guest_rules, spot_rules, text_rules, version_rules
 from spotwarden.create_script.lint.describe import describe, describe_rest
 from spotwarden.create_script.lint.facts import Facts, LintFinding, LintLaunch
 from spotwarden.create_script.refusal import ScriptRefused
+from spotwarden.create_script.request.command import SimpleCommand
+from spotwarden.model.gcloud import VERSIONS
 
 __all__ = ["RULES", "LintFinding", "LintReport", "check"]
 
@@ -32,6 +37,7 @@ RULES: tuple[Rule, ...] = (
     command_rules.zone_from_configuration,
     command_rules.strange_zone,
     command_rules.stops_early,
+    version_rules.other_requests,
     spot_rules.no_shutdown_script,
     spot_rules.no_termination_action,
     spot_rules.no_maintenance_policy,
@@ -76,6 +82,13 @@ def check(
     return LintReport(launches=launches, rest=rest, warnings=tuple(found), refusal=refusal)
 
 
+def _sent(session: GcloudSession, command: SimpleCommand) -> tuple[Request, ...]:
+    before = len(session.requests)
+    with suppress(ScriptRefused):  # the script as a whole was read before; another version may refuse it
+        session.read(command)
+    return tuple(session.requests[before:])
+
+
 def _facts(text: bytes, files: Mapping[str, bytes], defaults: Defaults) -> tuple[Facts, ScriptRefused | None]:
     source = text.decode("utf-8", "replace")
     try:
@@ -83,13 +96,17 @@ def _facts(text: bytes, files: Mapping[str, bytes], defaults: Defaults) -> tuple
     except ScriptRefused as refusal:
         return Facts(source=source), refusal
     session = GcloudSession(defaults)
+    others = {
+        version: GcloudSession(replace(defaults, gcloud_version=version))
+        for version in VERSIONS
+        if version != defaults.gcloud_version
+    }
     launches = []
     for command in reading.commands:
-        before = len(session.requests)
-        session.read(command)
-        sent = tuple(session.requests[before:])
+        elsewhere = {version: _sent(other, command) for version, other in others.items()}
+        sent = _sent(session, command)
         if sent:
-            launches.append(LintLaunch(command=command, requests=sent))
+            launches.append(LintLaunch(command=command, requests=sent, others=elsewhere))
     facts = Facts(
         source=source,
         launches=tuple(launches),

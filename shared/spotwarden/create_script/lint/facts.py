@@ -24,6 +24,8 @@ class LintLaunch(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     command: SimpleCommand
     requests: tuple[Request, ...]
+    others: Mapping[int, tuple[Request, ...]] = {}
+    """What other versions of gcloud send for it, those that take it."""
 
     @cached_property
     def words(self) -> tuple[tuple[str, int], ...]:

@@ -12,6 +12,7 @@ from spotwarden.create_script.request.place import Immovable, move, without_text
 from spotwarden.create_script.request.requested import launch_of_request, project_of
 from spotwarden.model.attempt import Script
 from spotwarden.model.facts import JobFacts
+from spotwarden.model.gcloud import NEWEST
 from spotwarden.model.launch import Choice, Launch, NoLaunch, StoredScript
 from spotwarden.model.request import Request
 from spotwarden.model.same import Same
@@ -26,20 +27,20 @@ MOST_WRITTEN = 2 * 1024 * 1024
 One with 15,000 characters besides its metadata still has all zones that there are."""
 
 
-def with_launch(facts: JobFacts, project: str) -> JobFacts:
-    """The facts, with what the job's script comes to in this project."""
+def with_launch(facts: JobFacts, project: str, gcloud_version: int = NEWEST) -> JobFacts:
+    """The facts, with what the job's script comes to in this project, read as this gcloud reads it."""
     if facts.script is None:
         return facts
-    return replace(facts, launch=launch_of(facts.script, project))
+    return replace(facts, launch=launch_of(facts.script, project, gcloud_version))
 
 
-def launch_of(script: StoredScript, project: str) -> Launch | NoLaunch:
+def launch_of(script: StoredScript, project: str, gcloud_version: int = NEWEST) -> Launch | NoLaunch:
     """The one request of this script, at home; or why a person must look at it."""
     if script.problem:
         return NoLaunch(reason=f"{script.name}: {script.problem}")
     if not isinstance(script.files, dict):  # files that are read when asked for, and only those
-        return _read(script, project)
-    return _remembered(_Key(script), project)
+        return _read(script, project, gcloud_version)
+    return _remembered(_Key(script), project, gcloud_version)
 
 
 class _Key:
@@ -64,15 +65,16 @@ class _Key:
 
 
 @lru_cache(maxsize=KEPT_SCRIPTS)
-def _remembered(key: _Key, project: str) -> Launch | NoLaunch:
-    return _read(key.script(), project)
+def _remembered(key: _Key, project: str, gcloud_version: int) -> Launch | NoLaunch:
+    return _read(key.script(), project, gcloud_version)
 
 
-def _read(script: StoredScript, project: str) -> Launch | NoLaunch:
+def _read(script: StoredScript, project: str, gcloud_version: int) -> Launch | NoLaunch:
     from spotwarden.create_script import Defaults, ScriptRefused, requests  # noqa: PLC0415 — the grammar loads on first use
 
+    defaults = Defaults(project=project, gcloud_version=gcloud_version)
     try:
-        found = requests(script.text, files=script.files, defaults=Defaults(project=project))
+        found = requests(script.text, files=script.files, defaults=defaults)
     except ScriptRefused as refused:
         return NoLaunch(reason=f"{refused.file or script.name}:{refused.line}: {refused.reason}")
     if len(found) != 1:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from spotwarden.model.gcloud import VERSIONS
 from spotwarden.model.governance import (
     Calendar,
     ComplianceLimits,
@@ -61,6 +62,9 @@ def _recovery(limits: RecoveryLimits) -> Said:
         why = "clocks may be a minute apart and nothing is sent in a lease's last minute"
         least = written(SHORTEST_LEASE)
         yield Slip("lease", f"it is {written(limits.lease)}; it must be {least} at least, for {why}")
+    if limits.gcloud_version not in VERSIONS:
+        known = " or ".join(map(str, VERSIONS))
+        yield Slip("gcloud_version", f"it is {limits.gcloud_version}; create scripts are read as {known}")
     yield from _backoff(limits)
 
 
