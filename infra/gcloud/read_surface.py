@@ -99,7 +99,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("sdk", type=Path)
     sdk: Path = parser.parse_args().sdk.resolve()
-    sys.dont_write_bytecode = True
     sys.path[:0] = [str(sdk / "lib"), str(sdk / "lib/third_party")]
     with tempfile.TemporaryDirectory() as configuration:
         os.environ["CLOUDSDK_CONFIG"] = configuration

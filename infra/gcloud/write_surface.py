@@ -39,7 +39,7 @@ Read = Mapping[int, Mapping[str, Any]]
 
 def read(sdk: str) -> dict[str, Any]:
     """Read one SDK in a process of its own."""
-    program = [sys.executable, str(Path(__file__).with_name("read_surface.py")), sdk]
+    program = [sys.executable, "-B", str(Path(__file__).with_name("read_surface.py")), sdk]
     done = subprocess.run(program, check=True, capture_output=True, text=True)
     return dict(json.loads(done.stdout))
 
