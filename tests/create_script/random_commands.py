@@ -195,7 +195,9 @@ def command(chance: random.Random, version: int) -> list[str]:
             argv.append(f"--no-{flag}" if row.negatable and chance.random() < 0.3 else f"--{flag}")
             continue
         words = [word for word, where in row.choices.items() if where.has(taker)]
-        argv.append(f"--{flag}={chance.choice(values(flag, words))}")
+        pool = values(flag, words)
+        # The first are good ones.
+        argv.append(f"--{flag}={chance.choice((*pool[:2], *pool[:2], *pool))}")
     return argv
 
 

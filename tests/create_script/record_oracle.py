@@ -5,6 +5,9 @@ an HTTPS proxy on 127.0.0.1 with a certificate authority that lives for one run.
 and nothing leaves the machine. Needs gcloud and openssl.
 
     python tests/create_script/record_oracle.py tests/create_script/gcloud/probes.json
+    python tests/create_script/record_oracle.py tests/create_script/gcloud/probes_578.json --sdk /opt/sdk-578
+
+With `--sdk` it is the gcloud in that folder, loaded once (`loaded_gcloud.py`); without, the installed one.
 
 A probe is `{"argv": [...]}`, with `"files": {path: text}` and `"env": {name: text}` where it needs them.
 The answer is put beside it: `"sent"`, one JSON merge patch (RFC 7396) for each request against the plain
@@ -20,6 +23,7 @@ import re
 import shutil
 import ssl
 import subprocess
+import sys
 import tempfile
 import threading
 from collections.abc import Iterator
@@ -250,6 +254,30 @@ class Oracle:
             thread.join()
 
 
+class LoadedOracle:
+    """The gcloud of an SDK that is loaded once, for one command line at a time."""
+
+    def __init__(self, sdk: Path) -> None:
+        self.sdk = sdk
+        program = [sys.executable, str(Path(__file__).with_name("loaded_gcloud.py")), str(sdk)]
+        self._player = subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def version(self) -> str:
+        """Give the version of the Google Cloud SDK."""
+        return (self.sdk / "VERSION").read_text().strip()
+
+    def ask(self, probe: dict[str, Any]) -> tuple[int, Diary]:
+        """Run one command line; give gcloud's exit status and what it asked."""
+        assert self._player.stdin
+        assert self._player.stdout
+        self._player.stdin.write(json.dumps(probe) + "\n")
+        self._player.stdin.flush()
+        answer = json.loads(self._player.stdout.readline())
+        diary = Diary()
+        diary.created, diary.asked = answer["created"], answer["asked"]
+        return (0 if diary.created else answer["status"]), diary
+
+
 def _certify(folder: Path) -> None:
     """Make an authority and a certificate for every host of Google's APIs."""
     names = "subjectAltName=DNS:*.googleapis.com,DNS:googleapis.com,DNS:*.google.com"
@@ -295,7 +323,7 @@ def command_of(argv: list[str]) -> str:
     return "create-with-container" if "create-with-container" in argv else "create"
 
 
-def record(oracle: Oracle, probe: dict[str, Any], plain: dict[str, Any]) -> dict[str, Any]:
+def record(oracle: Oracle | LoadedOracle, probe: dict[str, Any], plain: dict[str, Any]) -> dict[str, Any]:
     """Give the probe with gcloud's answer."""
     status, diary = oracle.ask(probe)
     kept = {key: probe[key] for key in ("argv", "files", "env") if key in probe}
@@ -307,15 +335,17 @@ def record(oracle: Oracle, probe: dict[str, Any], plain: dict[str, Any]) -> dict
 
 
 def main() -> None:
-    """Record all probes of a file again, two at a time."""
+    """Record all probes of a file again."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("file", type=Path)
-    file = parser.parse_args().file
+    parser.add_argument("--sdk", type=Path)
+    options = parser.parse_args()
+    file: Path = options.file
     probes = json.loads(file.read_text())["probes"]
-    with tempfile.TemporaryDirectory() as name, ThreadPoolExecutor(2) as pool:
-        oracle = Oracle(Path(name))
+    with tempfile.TemporaryDirectory() as name, ThreadPoolExecutor(1 if options.sdk else 2) as pool:
+        oracle = LoadedOracle(options.sdk) if options.sdk else Oracle(Path(name))
         plain = {command: oracle.ask({"argv": argv})[1].created[0] for command, argv in _PLAIN.items()}
         found = list(pool.map(lambda probe: record(oracle, probe, plain), probes))
         head = {"sdk": oracle.version(), "configured": CONFIGURED, "plain": plain}

@@ -9,10 +9,14 @@ from pathlib import Path
 import pytest
 
 from spotwarden.create_script.refusal import ScriptRefused
-from spotwarden.model.gcloud import OLDEST
+from spotwarden.model.gcloud import NEWEST, OLDEST, VERSIONS
 from tests.long import long, longest
 
-RECORDED = json.loads(Path(__file__).with_name("probes.json").read_text())
+FILES = {OLDEST: "probes.json", NEWEST: "probes_578.json"}
+RECORDED = {
+    version: json.loads(Path(__file__).with_name(name).read_text()) for version, name in FILES.items()
+}
+PROBES = [(version, probe) for version, record in RECORDED.items() for probe in record["probes"]]
 SHARED = os.environ.get("SPOTWARDEN_CREATE_SCRIPTS")
 # What the probes of the shared folder read; it keeps only what gcloud made of these.
 SHARED_FILES = {
@@ -52,22 +56,26 @@ def files_of(probe):
     return {name: text.encode() for name, text in probe.get("files", {}).items()}
 
 
-def test_the_record_is_of_the_version_that_is_pinned():
+def test_each_version_that_is_read_has_a_record_of_its_own():
     """A record of another gcloud would test other defaults."""
-    assert RECORDED["sdk"] == f"{OLDEST}.0.0"
+    assert {version: record["sdk"] for version, record in RECORDED.items()} == {
+        version: f"{version}.0.0" for version in VERSIONS
+    }
 
 
-@pytest.mark.parametrize("probe", RECORDED["probes"], ids=name_of)
-def test_a_recorded_command_line_gives_what_gcloud_sent(probe, send):
+@pytest.mark.parametrize(
+    ("version", "probe"), PROBES, ids=lambda part: str(part) if isinstance(part, int) else name_of(part)
+)
+def test_a_recorded_command_line_gives_what_gcloud_sent(version, probe, send):
     """The requests are equal as JSON; without any there is a refusal that names the line."""
     if "sent" not in probe:
         with pytest.raises(ScriptRefused) as refusal:
-            send(probe["argv"], gcloud_version=OLDEST, files=files_of(probe), line=7)
+            send(probe["argv"], gcloud_version=version, files=files_of(probe), line=7)
         assert refusal.value.line == 7
         return
-    plain = RECORDED["plain"][ORACLE.command_of(probe["argv"])]
+    plain = RECORDED[version]["plain"][ORACLE.command_of(probe["argv"])]
     expected = [ORACLE.patched(plain, patch) for patch in probe["sent"]]
-    assert as_json(send(probe["argv"], gcloud_version=OLDEST, files=files_of(probe))) == expected
+    assert as_json(send(probe["argv"], gcloud_version=version, files=files_of(probe))) == expected
 
 
 def shared_probes():

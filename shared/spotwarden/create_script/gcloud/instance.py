@@ -115,10 +115,12 @@ def boot_source(scene: GcloudScene) -> ResourceLink | None:
 
 def params_of(scene: GcloudScene) -> dict[str, Any] | None:
     """Give what a request asks for beside the instance."""
-    valid_for = scene.args["request-valid-for-duration"]
+    valid_for, tags = scene.args["request-valid-for-duration"], resource_manager_tags(scene)
+    if valid_for is not None and scene.args.given("resource-manager-tags"):
+        tags = tags or {}
     params = compact(
         requestValidForDuration=None if valid_for is None else {"seconds": str(valid_for)},
-        resourceManagerTags=resource_manager_tags(scene),
+        resourceManagerTags=tags,
     )
     return params or None
 

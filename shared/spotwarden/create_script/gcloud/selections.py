@@ -37,7 +37,7 @@ def flexibility(scene: GcloudScene) -> dict[str, Any] | None:
     """Give the selections as the API wants them; a list of machine types wins over all others."""
     args = scene.args
     if args.given(_TYPES):
-        return {"instanceSelections": {"default-selection": {"machineTypes": args[_TYPES]}}}
+        return {"instanceSelections": {"default-selection": compact(machineTypes=args[_TYPES] or None)}}
     found: dict[str, dict[str, Any]] = {}
     for wanted in args[_FLAG] or []:
         name = wanted["name"][0]
