@@ -11,9 +11,11 @@ from hypothesis import strategies as st
 from spotwarden.create_script.gcloud import Defaults, requests
 from spotwarden.create_script.gcloud.flagset import flags_of
 from spotwarden.create_script.gcloud.letters import BULK, CONTAINER, CREATE
+from spotwarden.create_script.gcloud.surface import Taker
 from spotwarden.create_script.gcloud.tables import words
 from spotwarden.create_script.refusal import ScriptRefused
 from spotwarden.create_script.request.command import ExpandedWord, SimpleCommand, Unknown
+from spotwarden.model.gcloud import NEWEST
 from tests.long import examples
 
 LEADS = {
@@ -74,7 +76,7 @@ def limited(seconds):
 @st.composite
 def flag_words(draw, command, track):
     """One flag of this command, right or nearly so."""
-    name = draw(st.sampled_from(sorted(flags_of(command, track))))
+    name = draw(st.sampled_from(sorted(flags_of(Taker(command=command, track=track, version=NEWEST)))))
     form = draw(st.integers(0, 3))
     if form == 0:
         return [f"--{name}"]
@@ -119,7 +121,15 @@ def test_a_random_command_line_is_translated_or_refused(line, content):
 
 
 @settings(max_examples=examples(150), deadline=None)
-@given(st.dictionaries(st.sampled_from(sorted(flags_of(CREATE, "v1"))).map("--{}".format), TREES, max_size=4))
+@given(
+    st.dictionaries(
+        st.sampled_from(sorted(flags_of(Taker(command=CREATE, track="v1", version=NEWEST)))).map(
+            "--{}".format
+        ),
+        TREES,
+        max_size=4,
+    )
+)
 def test_a_random_flags_file_is_translated_or_refused(flags):
     """JSON is YAML, and any tree may stand behind a flag."""
     assert outcome([*LEADS[CREATE], "--flags-file=f"], {"f": json.dumps(flags).encode()})
