@@ -3,9 +3,10 @@
 import pytest
 from msgspec.structs import replace
 
+from spotwarden.create_script import requests
 from spotwarden.create_script.request.compare import differences
 from spotwarden.model.request import Request
-from tests.create_script.launch.ran import Cloud, scripts
+from tests.create_script.launch.ran import CONFIGURED, Cloud, scripts
 from tests.create_script.launch.saying import FLAGS, SCRIPT, request_of
 
 
@@ -108,6 +109,22 @@ CHANGED = {
 def test_each_thing_that_differs_is_told_in_a_sentence(fields, sentence, said, instance):
     """And nothing else is."""
     assert differences(said, instance(**fields)) == (sentence,)
+
+
+@pytest.mark.parametrize(("image", "alike"), [("nginx", True), ("other", False)])
+def test_a_container_is_compared_without_the_comment_of_its_gcloud(instance, image, alike):
+    """A VM that gcloud 528 made is the one of a script that is read as 578 reads it."""
+    words = "create-with-container trainer --zone=us-central1-a --image=i --image-project=cos-cloud"
+    old, new = (
+        requests(
+            f"gcloud compute instances {words} --container-image={container}".encode(),
+            defaults=replace(CONFIGURED, gcloud_version=version),
+        )[0]
+        for version, container in ((528, "nginx"), (578, image))
+    )
+    assert old.body["metadata"] != new.body["metadata"]
+    found = differences(new, {**instance(), "metadata": old.body["metadata"]})
+    assert alike == (not any("metadata" in difference for difference in found))
 
 
 def test_values_of_metadata_are_never_told(said, instance):

@@ -19,6 +19,7 @@ Part = Mapping[str, Any]
 
 _OURS, _GOOGLES = "spotwarden-", "goog-"
 _ATTEMPT = "spotwarden-attempt"
+_CONTAINER = "gce-container-declaration"
 _LOGINS = frozenset(["ssh-keys", "sshKeys", "windows-keys"])
 _DEFAULT_ACCOUNT = "-compute@developer.gserviceaccount.com"
 # Machines that have no accelerators but those asked for; the others come with theirs.
@@ -84,7 +85,15 @@ def _ours(resource: Part) -> bool:
 
 
 def _items(machine: Part) -> dict[str, str]:
-    return {item["key"]: item.get("value", "") for item in machine.get("metadata", {}).get("items", ())}
+    items = machine.get("metadata", {}).get("items", ())
+    return {item["key"]: _compared(item["key"], item.get("value", "")) for item in items}
+
+
+def _compared(key: str, value: str) -> str:
+    """Leave out the comment that gcloud puts before a container: each version has another."""
+    if key != _CONTAINER:
+        return value
+    return "\n".join(line for line in value.split("\n") if line and not line.startswith("#"))
 
 
 def _machine(said: Part, ran: Part) -> Iterator[str]:
