@@ -82,6 +82,17 @@ def test_an_on_demand_try_sends_nothing_that_only_spot_vms_may_have(scheduling, 
     assert sent == {"onHostMaintenance": "TERMINATE", "provisioningModel": "STANDARD"}
 
 
+@pytest.mark.parametrize("model", ["FLEX_START", "RESERVATION_BOUND"])
+def test_a_try_keeps_a_model_that_is_neither_spot_nor_on_demand(scheduling, model):
+    """A script that waits for cheap capacity, or has paid for some, is not sent at the on-demand price."""
+    said = {
+        "provisioningModel": model,
+        "instanceTerminationAction": "DELETE",
+        "maxRunDuration": {"seconds": "600"},
+    }
+    assert scheduling(said, spot=False) == said
+
+
 def test_an_on_demand_try_keeps_the_action_that_its_run_limit_needs(scheduling):
     """`maxRunDuration` goes with a termination action, on demand too."""
     limited = {**SPOT, "maxRunDuration": {"seconds": "600"}}

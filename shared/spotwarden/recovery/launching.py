@@ -15,6 +15,7 @@ NAMESPACE = UUID("6f2d7a52-3a1c-5c1e-9d0b-8f6f1b7b3f11")
 JOB_KEY = "spotwarden-job"
 ATTEMPT_KEY = "spotwarden-attempt"
 TURN_KEY = "spotwarden-try"
+_OWN_MODELS = frozenset(("FLEX_START", "RESERVATION_BOUND"))
 
 
 def request_id(job: str, attempt: int, place: str, turn: int) -> str:
@@ -95,7 +96,12 @@ def _elsewhere(request: Request, region: str, held: Collection[str]) -> Request:
 
 
 def _on_demand(scheduling: Mapping[str, Any]) -> dict[str, Any]:
-    """Without the words that only a spot VM may have (Google: "Create and use Spot VMs")."""
+    """Without the words that only a spot VM may have (Google: "Create and use Spot VMs").
+
+    Flex-start and reservation-bound VMs are what their script asks for: no place makes them on-demand.
+    """
+    if scheduling.get("provisioningModel") in _OWN_MODELS:
+        return dict(scheduling)
     spot_only = {"instanceTerminationAction", "preemptible", "provisioningModel", "preemptionNoticeDuration"}
     kept = {key: value for key, value in scheduling.items() if key not in spot_only}
     if "maxRunDuration" in kept and "instanceTerminationAction" in scheduling:

@@ -48,7 +48,7 @@ def _details(instance: LintInstance) -> Iterator[str]:
 def _model(instance: LintInstance) -> str:
     action = str(instance.scheduling.get("instanceTerminationAction", "")).lower()
     if not instance.spot:
-        model = str(instance.scheduling.get("provisioningModel", "on demand")).lower()
+        model = str(instance.scheduling.get("provisioningModel", "on demand")).lower().replace("_", "-")
         return f"{model}, {action}d at the end of its time" if action.endswith("e") else model
     done = {"delete": "deleted", "stop": "stopped"}.get(action, "stopped")
     return f"spot: may be taken away at any time, and is then {done}"
