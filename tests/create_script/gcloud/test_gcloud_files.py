@@ -50,6 +50,15 @@ def test_the_files_of_one_script_are_read_up_to_a_number_of_bytes(create):
         create("--metadata-from-file=a=half,b=more", files=files)
 
 
+@pytest.mark.parametrize(
+    ("given", "sent"), [("ns={}", None), ("ns/a=1", {"entries": {}}), ('ns={"entries": {}}', {"entries": {}})]
+)
+def test_a_namespace_without_entries_is_sent_as_null(send, given, sent):
+    """As gcloud does; what stands beside the entries is lost."""
+    (request,) = send(["beta", *CREATE, f"--partner-metadata={given}"])
+    assert request.body["partnerMetadata"] == {"ns": sent}
+
+
 def test_json_of_partners_is_read_up_to_the_same_number_of_characters_as_yaml(send):
     """Three characters make an object of a hundred bytes."""
     files = {"p": b'{"a": {"b": "c"}}' + b" " * 50_000}

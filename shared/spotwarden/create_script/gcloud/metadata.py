@@ -134,5 +134,6 @@ def _has_null(entries: dict[str, Any]) -> bool:
     return any(value is None or (isinstance(value, dict) and _has_null(value)) for value in entries.values())
 
 
-def _entries(entries: dict[str, Any]) -> dict[str, Any]:
-    return {"entries": entries["entries"]} if entries.get("entries") is not None else {}
+def _entries(entries: dict[str, Any]) -> dict[str, Any] | None:
+    """Give what gcloud sends of a namespace: null where it holds no entries."""
+    return {"entries": entries["entries"]} if "entries" in entries else None
