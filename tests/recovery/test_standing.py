@@ -28,6 +28,11 @@ def test_a_job_whose_instance_is_gone_is_about_to_be_recovered(some, tick, facts
     assert row(some.job(), tick, some.instance(**facts)).status is Standing.RECOVERING
 
 
+def test_a_job_whose_instance_waits_for_room_is_queued(some, tick):
+    """A flex-start VM is there before it has room."""
+    assert row(some.job(), tick, some.instance(status=Status.PENDING)).status is Standing.QUEUED
+
+
 def test_a_job_that_governance_found_stalled_is_shown_so_while_its_instance_is_there(some, tick):
     """Once it is gone, that is what counts."""
     assert experiment(some.job(), (some.instance(),), tick.now, stalled=True).status is Standing.STALLED

@@ -84,7 +84,9 @@ def standing(facts: JobFacts, mine: list[Instance], *, stalled: bool = False) ->
     newest = facts.ledger[-1].attempt
     if newest.state in _CLOSED:
         return _CLOSED[newest.state]
-    if newest.state is not AttemptState.RUNNING:
+    # A flex-start VM is there before it has room: PENDING.
+    waits = any(item.status is Status.PENDING for item in mine)
+    if newest.state is not AttemptState.RUNNING or waits:
         return Standing.QUEUED if newest.number == 1 else Standing.RECOVERING
     if not any(item.status in ALIVE for item in mine):
         return Standing.RECOVERING
