@@ -84,7 +84,7 @@ def test_a_zone_that_is_down_is_told_as_unknown(filled: LocalWorld):
     filled.hide(ZONES[0])
     found = compared(filled)
     assert found.state is CheckState.UNKNOWN
-    assert found.why.endswith(f"nobody sees {ZONES[0]} now")
+    assert found.why.endswith(f"neither shows {ZONES[0]} now")
 
 
 def test_a_refusal_is_told_with_its_words(google: Scripted):

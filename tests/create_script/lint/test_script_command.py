@@ -182,7 +182,7 @@ def test_resolve_records_creates_however_gcloud_is_found(create, no_gcloud: Path
 
 UNRESOLVED = {
     "gcloud by its path": (f"/usr/bin/{VM}", "write `gcloud`"),
-    "no create": ("echo hello", "created nothing"),
+    "no create": ("echo hello", "before it created anything"),
     "a failure before the create": (f"set -e; false; {VM}", "status 1"),
 }
 

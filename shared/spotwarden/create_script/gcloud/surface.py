@@ -3,6 +3,7 @@
 Read from `surface_table.py`, which infra/gcloud/write_surface.py writes out of gcloud's own parser.
 """
 
+import json
 from collections.abc import Mapping
 from functools import cache
 
@@ -96,4 +97,7 @@ def _presence(words: list[str]) -> Presence:
 
 
 def _default(word: str) -> str | bool | None:
-    return msgspec.json.decode(word[8:], type=str | bool) if word.startswith("default=") else None
+    value = json.loads(word[8:]) if word.startswith("default=") else None
+    if not isinstance(value, str | bool | None):
+        raise TypeError(f"a default of the table is neither a word nor a switch: {word}")
+    return value
