@@ -1,5 +1,7 @@
 """recover_spot over the ports: gangs."""
 
+from datetime import timedelta
+
 import pytest
 from msgspec.structs import replace
 
@@ -31,6 +33,18 @@ def test_a_gang_of_which_one_node_was_taken_is_made_anew(gang):
     assert not set(gang.vms()) & set(gang.ids.values())
     assert gang.done("DeleteInstance") == 1
     assert gang.notices() == ["recovered"]
+
+
+def test_the_silence_about_a_node_counts_from_when_that_node_was_missed(gang):
+    """The log lags by ten minutes: of the second node, which its owner deletes, it tells after the first."""
+    gang.settle()
+    gang.cloud.compute.let_the_log_lag(timedelta(minutes=10))
+    gang.cloud.compute.preempt("gang-1")
+    gang.settle(5)
+    gang.cloud.compute.owner_deletes("gang-2")
+    gang.settle(20)
+    assert gang.attempts()[-1].state is AttemptState.STOPPED
+    assert gang.done("LaunchInstances") == 0
 
 
 def test_a_gang_of_which_all_nodes_were_taken_is_one_attempt(gang):

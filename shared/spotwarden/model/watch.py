@@ -14,8 +14,8 @@ class Watch(msgspec.Struct, frozen=True, kw_only=True):
     It may be behind the ledger. It is ahead of it only while a launch is begun: then `attempt` is the number
     that the attempt will have, and `owner` is who launches it (`recovery/begun.py`). `whole` is None while
     nothing is missing; then it is when all instances were last seen, and `gone` is true once a complete list
-    has shown one of them gone. `recorded` is true once what runs has been written down. `past` are ids that
-    the job has left behind.
+    has shown one of them gone: `missing` are the ids of all that did not run then. `recorded` is true once
+    what runs has been written down. `past` are ids that the job has left behind.
     """
 
     job: str
@@ -23,6 +23,7 @@ class Watch(msgspec.Struct, frozen=True, kw_only=True):
     instances: Mapping[str, str] = {}
     whole: Moment | None = None
     gone: bool = False
+    missing: tuple[str, ...] = ()
     recorded: bool = False
     past: tuple[str, ...] = ()
     owner: str = ""

@@ -24,7 +24,7 @@ from spotwarden.recovery.begun import unrecorded
 from spotwarden.recovery.claiming import claim, record
 from spotwarden.recovery.doubted_end import is_old, own_nodes, runs_on
 from spotwarden.recovery.ending import clear, close, end_watch, ended, stop
-from spotwarden.recovery.fates import Fate, Now
+from spotwarden.recovery.fates import Fate, Now, alive
 from spotwarden.recovery.first_try import with_first_try
 from spotwarden.recovery.gang_wish import follow_wish
 from spotwarden.recovery.identity import CLOCKS_APART
@@ -191,7 +191,9 @@ def _note(facts: JobFacts, finding: LossFinding) -> KeepWatch | None:
         return None
     noted = _missing(facts, facts.newest, facts.watched)
     if finding.judgement.now is not Now.HIDDEN:
-        noted = replace(noted, gone=True)
+        down = (node for node in facts.nodes if node.instance is None or not alive(node.instance))
+        missing = {node.instance_id for node in down} & {*facts.newest.wanted.values()}
+        noted = replace(noted, gone=True, missing=tuple(sorted(missing)))
     if noted == facts.watched.watch:
         return None
     generation = facts.watched.generation

@@ -221,5 +221,8 @@ def _missing_since(facts: JobFacts, node: str, instance_id: str) -> datetime | N
     watched, newest = facts.watched, facts.newest
     if watched is None or newest is None or not watched.watch.gone:
         return None
+    if watched.watch.missing and instance_id not in watched.watch.missing:
+        # Another node of the gang has been missed for longer.
+        return None
     mine = (newest.number, instance_id)
     return watched.since if (watched.watch.attempt, watched.watch.instances.get(node)) == mine else None
