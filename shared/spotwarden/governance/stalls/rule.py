@@ -96,7 +96,7 @@ def _finding(
     silence = silence_of(record, machines, after=allowed.after, most=most, now=now, steady=brief.steady)
     ids = set(record.instances.values())
     nodes = [machine for machine in machines if machine.id in ids and runs(machine)]
-    missing = len(ids) - len(nodes)
+    missing = len(ids - {node.id for node in nodes} - _remedied(record, brief))
     if missing and not facts.unreachable:
         # A gang that has lost a node is recovery's to bring back.
         return None
@@ -119,6 +119,12 @@ def _finding(
         exempt=_exempt(record, nodes, brief),
         limits=allowed,
     )
+
+
+def _remedied(record: JobRecord, brief: Brief) -> set[str]:
+    """The VMs that this rule's own remedy was for: a sweep may have been cut off between two of them."""
+    case = brief.cases.get((RULE, record.job))
+    return {remediation.target for remediation in case.remediations} if case else set()
 
 
 def _unwatched(
