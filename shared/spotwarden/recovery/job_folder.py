@@ -19,7 +19,7 @@ from spotwarden.layout import (
     OpenJob,
     StatusCode,
 )
-from spotwarden.model.attempt import Attempt, Recorded
+from spotwarden.model.attempt import Attempt, AttemptState, Recorded
 from spotwarden.model.case import Case
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.heartbeat import Beat
@@ -30,7 +30,7 @@ from spotwarden.recovery.chain import newest
 from spotwarden.recovery.folder_list import JobFolder, look_into
 from spotwarden.recovery.heartbeats import beat_in, progress_in
 from spotwarden.recovery.node_beats import BeatSource
-from spotwarden.recovery.status_code import code_in, is_late
+from spotwarden.recovery.status_code import attempt_in, code_in, is_late
 from spotwarden.recovery.stored_script import read_script
 
 typed.prepare(Watch, Attempt, JobFile, Case)
@@ -84,9 +84,21 @@ def look_at_job(
     )
     status = _status(store, layout, job, folder)
     present = newest([recorded.attempt for recorded in ledger])
-    if status is None or is_late(status.metadata, status.updated, present):
+    if status is None or (
+        is_late(status.metadata, status.updated, present) and not _is_of_claimed(status, present)
+    ):
         return facts
     return msgspec.structs.replace(facts, status_code=code_in(status.data), ended=status.updated)
+
+
+def _is_of_claimed(status: Stored, newest: Attempt | None) -> bool:
+    """Whether what recovery is about to replace has ended, before anything was asked for in its place.
+
+    What is left of a gang may come to its end while it cannot be deleted.
+    """
+    if newest is None or newest.state is not AttemptState.CLAIMED or newest.lost is None or newest.tries:
+        return False
+    return attempt_in(status.metadata) == newest.number - 1
 
 
 def _status(store: Store, layout: Layout, job: str, folder: JobFolder) -> Stored | None:
