@@ -11,14 +11,11 @@ from spotwarden.model.policy import Mode, Policy
 from spotwarden.model.tick import Tick
 
 NOW = datetime(2026, 1, 5, 12, 0, tzinfo=UTC)
-MINUTE = timedelta(minutes=1)
 
 
-@pytest.mark.parametrize(
-    ("later", "closes"), [(timedelta(0), True), (MINUTE, True), (MINUTE + timedelta(seconds=1), False)]
-)
+@pytest.mark.parametrize(("later", "closes"), [(timedelta(0), True), (timedelta(seconds=1), False)])
 def test_a_sweep_that_slept_closes_nothing_that_a_later_one_has_looked_at(later, closes):
-    """Its facts are older than the case; the clocks of two instances may be a minute apart."""
+    """Its facts are older than the case, or its clock is behind: the next sweep sees to it."""
     subject = Subject(key="1", job="job", owner="ada", targets=(Target(id="1", name="vm", zone="z"),))
     case = Case(rule="idle", subject=subject, state=CaseState.SUSPECTED, opened=NOW, looked=NOW + later)
     facts = CaseFacts(rule="idle", key="1", filed=Filed(case=case, generation=1))

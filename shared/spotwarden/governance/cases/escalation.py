@@ -36,7 +36,6 @@ from spotwarden.model.finding import Finding, Reading
 from spotwarden.model.governance import Remedy
 from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
-from spotwarden.recovery.identity import CLOCKS_APART
 
 SETTLING = timedelta(minutes=5)
 """How long a VM may take to be gone after Compute Engine has taken the remedy."""
@@ -62,7 +61,7 @@ def next_step(facts: CaseFacts, policy: Policy, tick: Tick) -> CaseStep | None:
 
 def _is_newer(facts: CaseFacts, tick: Tick) -> bool:
     """Whether a sweep that began later has looked at the case meanwhile: what this one saw is older."""
-    return facts.filed is not None and facts.filed.case.looked > tick.now + CLOCKS_APART
+    return facts.filed is not None and facts.filed.case.looked > tick.now
 
 
 def _open(facts: CaseFacts, _policy: Policy, tick: Tick) -> CaseStep | None:
