@@ -202,6 +202,13 @@ def test_an_attempt_that_was_launched_again_before_its_end_was_seen_ends_with_it
     assert time_up(some.job(ledger=(ended,)), tick.now) == HOUR
 
 
+def test_an_attempt_begins_no_earlier_than_what_it_replaces_was_lost(some, tick):
+    """A sweep that slept for half an hour finished it, and dated its start by its own beginning."""
+    first = some.attempt(1, started=tick.now - 2 * HOUR)
+    second = some.attempt(2, started=tick.now - HOUR, lost=tick.now - HOUR / 2)
+    assert time_up(some.job(ledger=(first, second)), tick.now) == 2 * HOUR
+
+
 def test_a_clock_that_is_off_takes_no_time_away(some, tick):
     """A loss that was noted before the start is a life of nothing."""
     first = some.attempt(1, started=tick.now - HOUR)

@@ -32,10 +32,15 @@ def lives(facts: JobFacts) -> Iterator[AttemptLife]:
     for attempt, successor in zip_longest(attempts, attempts[1:]):
         if attempt.started is not None:
             yield AttemptLife(
-                started=attempt.started,
+                started=_start_of(attempt, attempt.started),
                 ended=_end_of(attempt, successor),
                 fate=successor.fate if successor else "",
             )
+
+
+def _start_of(attempt: Attempt, started: datetime) -> datetime:
+    """When it began to run: not before what it replaces was lost, though a sweep that slept dates it so."""
+    return started if attempt.lost is None or attempt.early else max(started, attempt.lost)
 
 
 def _end_of(attempt: Attempt, successor: Attempt | None) -> datetime | None:

@@ -74,8 +74,12 @@ class MailJudge:
     def _followed(self, mail: Arrived, kind: str) -> bool:
         """Whether a notice of this kind about the same case was written after the mail's."""
         case = mail.notice.case
+        # A sweep that slept for longer than a function lives writes of what was so before the mail.
         return any(
-            other.kind.endswith(kind) and other.case == case and at > mail.notice.at
+            other.kind.endswith(kind)
+            and other.case == case
+            and at > mail.notice.at
+            and other.at >= mail.notice.at
             for at, other in self._oracle.notices.values()
         )
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from tests.simulation.plane.oracle import Oracle
 
 BUSY = 5.0
+MOMENT = timedelta(seconds=1)
 SEEN_LATE = timedelta(minutes=31)
 """What happened so long before a warning may be seen after it: metrics and heartbeats are late."""
 
@@ -33,7 +34,8 @@ def still_holds(notice: Notice, job: PlaneJob, world: JudgedWorld, oracle: "Orac
     if not vms or not all(_runs_since(vm, first) for vm in vms) or (job.opened and job.opened > first):
         return ""
     worked = any(world.metrics.busy_between(vm.seen.id, since, now, BUSY) for vm in vms)
-    moved = any(world.guests.moved_between(vm.seen.id, since, now) for vm in oracle.there(job))
+    # What began this very moment is seen by this very sweep.
+    moved = any(world.guests.moved_between(vm.seen.id, since, now + MOMENT) for vm in oracle.there(job))
     extended = any(key == job.name and at > since for key, at, _ in oracle.extensions.values())
     over = bool(job.over) and job.over_since is not None and job.over_since < since
     holds = {
