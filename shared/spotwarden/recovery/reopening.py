@@ -60,12 +60,15 @@ def instances_of(attempt: Attempt) -> dict[str, str]:
 
 
 def closed_at(over: Attempt, node: str) -> datetime:
-    """When the node was removed, where that closed the job; else when the job was closed.
+    """When the last node was removed, where this one was too; else when the job was closed.
 
     The first is Compute Engine's own moment: a start may come between a removal and the sweep that sees it.
+    A node of a gang that was started again before another one was removed went with the job.
     """
-    removal = over.removed.get(node)
-    return removal.at if removal and removal.at else over.updated
+    moments = [removal.at for removal in over.removed.values()]
+    if node not in over.removed or None in moments:
+        return over.updated
+    return max(moment for moment in moments if moment is not None)
 
 
 def _is_persons_start(operation: Operation) -> bool:
