@@ -145,6 +145,16 @@ def test_a_job_that_its_developer_revives_is_taken_as_it_runs(some, waiting, wal
     assert (known.newest.state, known.newest.instances) == (AttemptState.RUNNING, {"test-vm": by_hand["id"]})
 
 
+def test_a_launch_that_was_cut_off_takes_the_vm_that_a_person_has_started_since(some, waiting, walk):
+    """`submit --again` replaces nothing, and yet a second VM of the job must not be made beside the first."""
+    over = some.attempt(1, AttemptState.STOPPED, instances={"test-vm": "1001"})
+    asked_for = some.attempt(2, AttemptState.CLAIMED, replaces={}, lost=None, tries=())
+    alive = some.instance(id="1001", job="test-vm", attempt=1)
+    steps, known = walk(waiting(ledger=(over, asked_for), instances=(alive,)), some.surveyed(alive))
+    assert LaunchInstances not in [type(step) for step in steps]
+    assert (known.newest.state, known.newest.instances) == (AttemptState.RUNNING, {"test-vm": "1001"})
+
+
 @pytest.mark.parametrize(
     "other",
     [{"job": "another"}, {"name": "their-vm"}, {"job": "test-vm", "attempt": 1}],

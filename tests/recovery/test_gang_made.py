@@ -80,6 +80,14 @@ def test_a_node_that_was_lost_at_once_is_a_node_of_its_attempt(some, placing, wa
     assert told.endswith("; gang-2 is gone again")
 
 
+def test_nodes_that_are_shown_stopped_are_told_as_gone_though_the_answer_is_incomplete(some, placing, walk):
+    """What a list shows is so, whatever it hides beside."""
+    both = [made(some, name, f"200{name[-1]}", status=Status.TERMINATED) for name in IDS]
+    steps, _ = walk(placing(operation=done(some)), some.surveyed(*both, unreachable=("us-central1-f",)))
+    [told] = [step.notice.what for step in steps if isinstance(step, Tell)]
+    assert told.endswith("; gang-1, gang-2 are gone again")
+
+
 def test_an_insert_that_failed_is_no_node(some, placing, walk):
     """Its id never ran."""
     one = made(some, "gang-1", "2001")

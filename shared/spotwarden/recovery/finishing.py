@@ -53,11 +53,14 @@ def finish(
 
 
 def _gone(facts: JobFacts, ids: Mapping[str, str]) -> list[str]:
-    """The nodes that Compute Engine, asked a moment ago, does not show alive: they were lost unseen."""
-    if not facts.surveyed or facts.unsure:
+    """The nodes that Compute Engine, asked a moment ago, does not show alive: they were lost unseen.
+
+    Of one that an incomplete answer does not show at all nobody knows.
+    """
+    if not facts.surveyed:
         return []
-    there = {instance.id for instance in facts.instances if alive(instance)}
-    return sorted(node for node, name in ids.items() if name not in there)
+    shown = {instance.id: alive(instance) for instance in facts.instances}
+    return sorted(node for node, name in ids.items() if not shown.get(name, bool(facts.unsure)))
 
 
 def made(facts: JobFacts, attempt: Attempt, *, dead: bool = False) -> dict[str, str]:
@@ -117,7 +120,7 @@ def revived(facts: JobFacts, attempt: Attempt) -> dict[str, str]:
         return {
             instance.name: instance.id
             for instance in facts.instances
-            if alive(instance) and _by_hand(instance, attempt)
+            if alive(instance) and _by_hand(facts, instance, attempt)
         }
     running = {instance.id for instance in facts.instances if alive(instance)}
     old = {node: name for node, name in attempt.replaces.items() if name in running}
@@ -136,7 +139,17 @@ def launched_anew(facts: JobFacts, attempt: Attempt) -> list[Instance]:
     ]
 
 
-def _by_hand(instance: Instance, attempt: Attempt) -> bool:
+def _by_hand(facts: JobFacts, instance: Instance, attempt: Attempt) -> bool:
     """Started again under its old id, or launched anew under the node's name without our labels."""
-    by_name = instance.job is None and instance.name in attempt.replaces
-    return by_name or (attempt.replaces.get(instance.name) == instance.id and instance.job == attempt.job)
+    past = _past(facts, attempt)
+    if instance.job is None:
+        return instance.name in {node for node, _ in past}
+    return instance.job == attempt.job and (instance.name, instance.id) in past
+
+
+def _past(facts: JobFacts, attempt: Attempt) -> set[tuple[str, str]]:
+    """The nodes and ids that the attempt stands in for: where a person asked for it, all that there were."""
+    if attempt.lost is not None:
+        return set(attempt.replaces.items())
+    before = (recorded.attempt for recorded in facts.ledger if recorded.attempt.number < attempt.number)
+    return {*attempt.replaces.items(), *(pair for old in before for pair in old.instances.items())}
