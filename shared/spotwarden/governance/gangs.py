@@ -1,11 +1,13 @@
 """A gang is found as one: nothing is done to one of its nodes alone."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
 from msgspec.structs import replace
 
+from spotwarden.model.brief import Brief
+from spotwarden.model.case import CaseState
 from spotwarden.model.finding import Finding, Reading
 from spotwarden.model.fleet import Machine
 
@@ -14,8 +16,13 @@ Gangs = Mapping[str, Sequence[Machine]]
 """The nodes of each gang, by its job and its attempt."""
 
 
-def gangs_of(machines: Iterable[Machine], jobs: Mapping[str, str], attempts: Mapping[str, int]) -> Gangs:
-    """The nodes of each job that has several in one attempt.
+def gangs_of(
+    machines: Iterable[Machine],
+    jobs: Mapping[str, str],
+    attempts: Mapping[str, int],
+    begun: Collection[str] = (),
+) -> Gangs:
+    """The nodes of each job that has several in one attempt, or has one left of which a remedy has `begun`.
 
     `attempts` are those on record, by instance id: of a gang that was refilled node by node, and of one
     whose labels somebody has changed, the labels differ. Only where nothing is on record the label counts.
@@ -25,7 +32,20 @@ def gangs_of(machines: Iterable[Machine], jobs: Mapping[str, str], attempts: Map
     for machine in machines:
         if job := jobs.get(machine.id):
             found[f"{job}/{attempts.get(machine.id, machine.attempt)}"].append(machine)
-    return {key: nodes for key, nodes in found.items() if _names(nodes) == len(nodes) > 1}
+    return {
+        key: nodes
+        for key, nodes in found.items()
+        if _names(nodes) == len(nodes) and (len(nodes) > 1 or job_of(key) in begun)
+    }
+
+
+def begun(brief: Brief, rule: str) -> frozenset[str]:
+    """The gangs whose remedy by this rule has begun and may have been cut off between two nodes."""
+    return frozenset(
+        key
+        for (of, key), case in brief.cases.items()
+        if of == rule and case.state is CaseState.DUE and len(case.subject.targets) > 1
+    )
 
 
 def _names(nodes: Sequence[Machine]) -> int:
@@ -51,13 +71,18 @@ def _merged(job: str, mine: Sequence[Finding], verb: str) -> Finding:
     return replace(
         last,
         subject=replace(last.subject, key=job, targets=targets),
-        reason=f"{len(mine)} nodes of {job} {verb} together. {last.reason}" if not unknown else last.reason,
+        reason=last.reason if unknown else f"{_together(job, len(mine), verb)}. {last.reason}",
         evidence={**last.evidence, "nodes": str(len(mine))},
         level=min(finding.level for finding in mine),
         ripe=all(finding.ripe for finding in mine),
         due=max((finding.due for finding in mine if finding.due is not None), default=None),
         exempt=next((finding.exempt for finding in mine if finding.exempt), ""),
     )
+
+
+def _together(job: str, count: int, verb: str) -> str:
+    cut_off = f"The remedy for {job} was interrupted, and 1 node of it is left"
+    return f"{count} nodes of {job} {verb} together" if count > 1 else cut_off
 
 
 def job_of(key: str) -> str:

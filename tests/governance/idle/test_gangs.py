@@ -1,8 +1,11 @@
 """A gang idles as one, and is acted upon as one."""
 
 import pytest
+from msgspec.structs import replace
 
 from spotwarden.governance.idle.rule import judge
+from spotwarden.governance.signals.text import target
+from spotwarden.model.case import CaseState
 from spotwarden.model.finding import Reading
 from spotwarden.model.governance import GovernanceLimits, IdleLimits, Remedy
 from tests.fakes.world import load
@@ -55,6 +58,16 @@ def test_a_gang_idles_since_its_last_node_worked():
     assert finding.since == since
     (other,) = gang()
     assert other.since > since
+
+
+@pytest.mark.parametrize(("state", "key"), [(CaseState.DUE, "train"), (CaseState.WARNED, "12")])
+def test_what_a_remedy_has_left_of_a_gang_is_the_gang_still(state, key):
+    """A sweep may be cut off between two nodes: the case goes on, and nobody is told that it is over."""
+    warned = case(NOW - 200 * MINUTE, key="train", state=state)
+    whole = replace(warned, subject=replace(warned.subject, targets=(target(FIRST), target(SECOND))))
+    (finding,) = gang(IDLE, IDLE, whole, machines=(SECOND,))
+    assert finding.subject.key == key
+    assert [left.id for left in finding.subject.targets] == ["12"]
 
 
 def test_nodes_of_another_attempt_and_of_another_job_are_no_gang():

@@ -7,7 +7,7 @@ from datetime import date
 from spotwarden.governance.caps import jobs as caps
 from spotwarden.governance.caps import owners as owner_caps
 from spotwarden.governance.caps.facts import CapFacts, JobAttempts
-from spotwarden.governance.gangs import found_as_one, gangs_of
+from spotwarden.governance.gangs import begun, found_as_one, gangs_of
 from spotwarden.model.brief import Brief
 from spotwarden.model.finding import Finding, Judged
 from spotwarden.model.fleet import Machine
@@ -49,7 +49,7 @@ def _findings(facts: CapFacts, brief: Brief, jobs: dict[str, list[Machine]]) -> 
 def _of_instances(facts: CapFacts, brief: Brief) -> Iterator[Finding]:
     """Of VMs that have been up for long; a gang is as old as the node that was started last."""
     found = [caps.of_instance(machine, facts, brief) for machine in facts.machines]
-    gangs = gangs_of(facts.machines, facts.jobs, _attempts(facts))
+    gangs = gangs_of(facts.machines, facts.jobs, _attempts(facts), begun(brief, caps.INSTANCE))
     return found_as_one([match for match in found if match is not None], gangs, "are up")
 
 

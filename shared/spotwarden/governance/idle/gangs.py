@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
-from spotwarden.governance.gangs import Gangs, found_as_one, gangs_of, job_of
+from spotwarden.governance.gangs import Gangs, begun, found_as_one, gangs_of, job_of
 from spotwarden.governance.idle.facts import IdleFacts
 from spotwarden.governance.idle.text import RULE
 from spotwarden.model.brief import Brief
@@ -12,9 +12,9 @@ from spotwarden.model.case import Case
 from spotwarden.model.finding import Finding
 
 
-def gangs(facts: IdleFacts) -> Gangs:
+def gangs(facts: IdleFacts, brief: Brief) -> Gangs:
     """The nodes of each job that has several in one attempt, by its record, else by the label."""
-    return gangs_of(facts.machines, facts.jobs, facts.attempts)
+    return gangs_of(facts.machines, facts.jobs, facts.attempts, begun(brief, RULE))
 
 
 def with_cases(brief: Brief, found: Gangs) -> Brief:

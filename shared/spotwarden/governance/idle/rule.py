@@ -70,7 +70,7 @@ def judge(facts: IdleFacts, brief: Brief) -> Judged:
         findings = _blind(facts, brief)
         hidden = (*hidden, "project")
     else:
-        together = gangs(facts)
+        together = gangs(facts, brief)
         findings = tuple(as_one(tuple(_findings(facts, with_cases(brief, together))), together))
     return Judged(
         rules=NAMES,
