@@ -15,7 +15,7 @@ from localcloud.story.watch import StoryError, Watcher, moment_of, until
 from localcloud.surroundings import without_settings
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "job" / "example"
-TIMEOUT = timedelta(seconds=60)
+TIMEOUT = timedelta(seconds=180)
 Tell = Callable[[str, str], None]
 """Tells a line of a chapter; a line of no chapter has "" for it."""
 Environment = Callable[[], Mapping[str, str]]
