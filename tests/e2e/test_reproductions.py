@@ -40,7 +40,7 @@ block = "1m"
 """
 HOME, ELSEWHERE = "us-central1-a", "us-central1-f"
 SECONDS = 60
-MOST_SWEEPS = 60
+MOST_SWEEPS = 240
 MINUTE = 60.0
 TESTS = Path(__file__).parents[1]
 PLAYED = ("e2e", "recovery", "governance")
