@@ -110,7 +110,11 @@ class PlaneWorld(People):
             return
         vm = vms[command.vm % len(vms)]
         job = self.mine[vm.seen.id]
-        some = [other for other in vms if self.mine[other.seen.id] is job] if command.whole else [vm]
+        some = [vm]
+        if command.whole:
+            # Whoever starts a gang again starts the VMs of one attempt, not those of all.
+            whole = [other for other in vms if self.mine[other.seen.id] is job]
+            some = [other for other in whole if down or other.launch == vm.launch]
         if down:
             ids = [other.seen.id for other in some]
             job.partly |= any(other.seen.id not in ids for other in self.up(job))
