@@ -150,7 +150,7 @@ class Lab:
 
 def told(metadata: Mapping[str, str]) -> dict[str, Any]:
     """What a heartbeat's custom metadata say, with numbers and metrics for what they are."""
-    values = ("attempt", "step", "steps", "round", "longest_gap", "metrics")
+    values = ("attempt", "step", "steps", "first_step", "round", "longest_gap", "metrics")
     return {name: json.loads(text) if name in values else text for name, text in metadata.items()}
 
 

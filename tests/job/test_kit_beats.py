@@ -122,6 +122,14 @@ def test_a_silence_that_lasts_is_no_gap_yet(shell):
     assert "longest_gap" not in beats_in(shell.run(f"{BEATING} beat; {silent}"))[-1]
 
 
+def test_a_heartbeat_says_with_which_step_its_attempt_began(shell):
+    """Of an attempt that came later on the same VM it is that one's own first step."""
+    step = "echo '{{\"step\": {}}}' > progress; beat; ".format
+    looks = f"{step(40)}{step(90)}ATTEMPT=8; {step(50)}{step(95)}"
+    beats = beats_in(shell.run(f"{BEATING} ATTEMPT=7; beat; {looks}"))
+    assert [beat.get("first_step") for beat in beats] == [None, 40, 40, 50, 50]
+
+
 def test_a_heartbeat_says_what_is_known_and_new_figures_make_a_line(shell):
     """The line says the same; the same figures make no second one."""
     line = '{"step": 5, "steps": 9, "loss": NaN, "acc": 0.5}'
@@ -134,7 +142,7 @@ def test_a_heartbeat_says_what_is_known_and_new_figures_make_a_line(shell):
         "steps": 9,
         "metrics": {"loss": "nan", "acc": 0.5},
     }
-    known = {**figures, "job": "job", "status": "running"}
+    known = {**figures, "first_step": 5, "job": "job", "status": "running"}
     moments = {"at": "", "progress_at": ""}
     assert [{**beat, **moments} for beat in beats_in(said)] == [{**known, **moments}] * 2
     assert [{**point, "at": ""} for point in points_in(said)] == [{**figures, "at": ""}]

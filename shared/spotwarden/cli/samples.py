@@ -23,6 +23,7 @@ from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
 from spotwarden.notify.outbox import recipients, tidying
 from spotwarden.recovery import notices
+from spotwarden.recovery.treadmill import Treadmill
 from spotwarden.report.figures import weekly
 
 JOB, VM, ZONE, ID = "sample-job", "sample-job-1", "us-central1-a", "1234567890123456789"
@@ -176,6 +177,8 @@ def _of_jobs(tick: Tick) -> Iterator[Notice]:
     yield notices.end_doubted(ended, first, "its VM ran for 60 more minutes, until it was preempted", tick)
     yield notices.differs(facts, first, ["machine type: g2-standard-8 runs, g2-standard-4 is stored"], tick)
     yield notices.name_taken(facts, [_namesake(tick)], tick)
+    found = Treadmill(attempts=(1, 2, 3), last_steps=(4100, 3950, 4020), up=9 * _HOUR)
+    yield notices.on_treadmill(facts, found, tick)
     yield notices.unreadable_file(facts, tick)
     unusable = UnusableMarker(name="Sample VM", generation=7, reason="a VM can't have this name", data=b"")
     yield notices.unusable(unusable, tick)

@@ -76,21 +76,29 @@ class Removal(msgspec.Struct, frozen=True, kw_only=True):
     at: Moment | None = None
 
 
+class StepRange(msgspec.Struct, frozen=True, kw_only=True):
+    """The steps that an attempt's program told: the first, where its heartbeats say so, and the last."""
+
+    first: float | None = None
+    last: float
+
+
 class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     """One launch of all nodes of a job.
 
-    `markers` are the marker generations that this attempt answers and `replaces` the instance ids it
-    stands in for, both by node; `instances` are its own ids. `not_before` ends a back-off. `started` is
-    when its instances were there; `lost` is when those it replaces were lost, `lost_in` where, `fate` how,
-    and `cause` the name of the operation that did it, which no other attempt may answer. `early` means
-    that the instances it replaces may still run. `seen` means that its developer launched it and we only
-    saw it. `machine` is the key of what is remembered of places. `forbidden_since` is when the first of its
-    newest tries was asked that were all refused for want of a right. `removed` are those of its instances
-    that somebody has removed on purpose, by node: a gang goes on without them, any other job is closed.
-    `staged` is the digest of the list of the files that its command has sent: "" once all of them are in
-    place, and nothing is asked of Compute Engine before. `asked` is when a person last asked for an attempt
-    that recovery has begun: what anybody removed before that no longer ends the job. `ended` is when its job
-    wrote its status, where it was launched again before a sweep had seen its VMs gone.
+    `markers` are the marker generations that this attempt answers and `replaces` the instance ids it stands
+    in for, both by node; `instances` are its own ids. `not_before` ends a back-off. `started` is when its
+    instances were there; `lost` is when those it replaces were lost, `lost_in` where, `fate` how, and
+    `cause` the name of the operation that did it, which no other attempt may answer; `lost_work` is how far
+    they had come, None where they did not tell. `early` means that the instances it replaces may still run.
+    `seen` means that its developer launched it and we only saw it. `machine` is the key of what is
+    remembered of places. `forbidden_since` is when the first of its newest tries was asked that were all
+    refused for want of a right. `removed` are those of its instances that somebody has removed on purpose,
+    by node: a gang goes on without them, any other job is closed. `staged` is the digest of the list of the
+    files that its command has sent: "" once all of them are in place, and nothing is asked of Compute
+    Engine before. `asked` is when a person last asked for an attempt that recovery has begun: what anybody
+    removed before that no longer ends the job. `ended` is when its job wrote its status, where it was
+    launched again before a sweep had seen its VMs gone.
     """
 
     job: str
@@ -112,6 +120,7 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     lost_in: str = ""
     fate: str = ""
     cause: str = ""
+    lost_work: StepRange | None = None
     early: bool = False
     seen: bool = False
     machine: str = ""

@@ -23,12 +23,13 @@ Measured = float | Unreal
 class Beat(msgspec.Struct, frozen=True, kw_only=True):
     """One heartbeat.
 
-    `at` is when it was measured and `progress_at` when the program last made any progress, both by the clock
-    of the VM `instance_id`; a job that writes its own heartbeats may leave them out. `step` of `steps` is how
-    far the training is, over all attempts; `checkpoint` is the newest one, as the program calls it. `metrics`
-    are what it measures. `longest_gap` is the longest time in seconds that its program has been without
-    progress before it went on, in this attempt. The job kit also says `job`, whose it is, and `status`:
-    "running", "stopped", or the status with which the program has ended.
+    `at` is when it was measured and `progress_at` when the program last made any progress, both by the
+    clock of the VM `instance_id`; a job that writes its own heartbeats may leave them out. `step` of
+    `steps` is how far the training is, over all attempts, and `first_step` the first that its program has
+    told in this one; `checkpoint` is the newest one, as the program calls it. `metrics` are what it
+    measures. `longest_gap` is the longest time in seconds that its program has been without progress before
+    it went on, in this attempt. The job kit also says `job`, whose it is, and `status`: "running",
+    "stopped", or the status with which the program has ended.
     """
 
     at: Moment | None = None
@@ -37,6 +38,7 @@ class Beat(msgspec.Struct, frozen=True, kw_only=True):
     instance_id: str = ""
     step: float | None = None
     steps: float | None = None
+    first_step: float | None = None
     checkpoint: str = ""
     longest_gap: float | None = None
     job: str = ""

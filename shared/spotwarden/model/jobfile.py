@@ -47,8 +47,14 @@ class JobFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 class SavedProgress(msgspec.Struct, frozen=True, kw_only=True):
-    """How far a job has come: when something last moved, its newest checkpoint, the share done (0..1)."""
+    """How far a job has come: when something last moved, its newest checkpoint, the share done (0..1).
+
+    `step` is the newest and `first_step` the first that `attempt` has told; None where it has not.
+    """
 
     at: Moment | None = None
     checkpoint: str = ""
     share: float | None = None
+    attempt: int | None = None
+    step: float | None = None
+    first_step: float | None = None

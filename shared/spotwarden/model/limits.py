@@ -12,8 +12,9 @@ class RecoveryLimits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     """All durations in seconds or ISO 8601 in the policy file.
 
     `max_restarts` counts ends that are the job's own, `max_preemptions` those by Compute Engine (None: no
-    bound). A create that is forbidden is tried again for `forbidden_for`. Create scripts are read as
-    `gcloud_version` reads them.
+    bound). After `treadmill_lives` attempts in a row that kept no work the owner is told, and with
+    `treadmill_stops` the job is given up. A create that is forbidden is tried again for `forbidden_for`.
+    Create scripts are read as `gcloud_version` reads them.
     """
 
     max_restarts: int = 50
@@ -26,6 +27,8 @@ class RecoveryLimits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     forbidden_for: timedelta = timedelta(hours=1)
     short_life: timedelta = timedelta(minutes=5)
     short_lives: int = 2
+    treadmill_lives: int = 3
+    treadmill_stops: bool = False
     start_tries: int = 2
     early_notice: timedelta = timedelta(minutes=5)
     gcloud_version: int = NEWEST

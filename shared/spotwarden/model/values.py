@@ -18,7 +18,7 @@ DURATION = "a time such as 90s, 5m, 1h30m or 2d"
 
 SHARES = ("coverage", "blast_share", "warn")
 PERCENTS = ("threshold", "cpu_at_rest")
-COUNTS = ("looks", "failures", "short_lives", "blast_count")
+COUNTS = ("looks", "failures", "short_lives", "treadmill_lives", "blast_count")
 """Numbers below 1 of these make no sense; every other number only must not be negative."""
 POSITIVE = ("after", "act", "outage", "half_life", "threshold", "longest_keep", "approval_lasts", "patience")
 """Nor can these be zero: who takes a limit of nothing for none at all would find every VM beyond it."""

@@ -15,6 +15,7 @@ from spotwarden.recovery.ending import close, end_watch
 from spotwarden.recovery.fates import Fate, alive, cause_of, lost_at
 from spotwarden.recovery.judging import LossFinding
 from spotwarden.recovery.placing import lease
+from spotwarden.recovery.treadmill import is_told, treadmill, work_of
 from spotwarden.recovery.truth_table import LossVerdict
 
 
@@ -28,6 +29,8 @@ def claim(facts: JobFacts, finding: LossFinding, policy: Policy, tick: Tick) -> 
         if finding.judgement.verdict is LossVerdict.REPLACE:
             return Wait(reason=f"no successor while it still runs: {reason}", soon=False)
         return close(facts, record(facts, finding, tick), reason, AttemptState.GAVE_UP, tick)
+    if step := _on_treadmill(facts, finding, policy, tick):
+        return step
     if facts.watched is None:
         # On the list before the claim: a claim that nobody watches could be lost with its marker.
         watch = Watch(job=facts.job)
@@ -41,6 +44,20 @@ def claim(facts: JobFacts, finding: LossFinding, policy: Policy, tick: Tick) -> 
         machine="-".join((facts.launch.machine, *facts.launch.accelerators)),
     )
     return WriteAttempt(reason=claimed.reason, record=claimed, generation=0, after=facts.head)
+
+
+def _on_treadmill(facts: JobFacts, finding: LossFinding, policy: Policy, tick: Tick) -> Step | None:
+    """Tell the owner of a job whose attempts keep no work, or give it up; None where it is to be claimed."""
+    claimed, limits = record(facts, finding, tick), policy.recovery
+    found = treadmill(facts, claimed)
+    if found is None or len(found.attempts) < limits.treadmill_lives:
+        return None
+    if limits.treadmill_stops and finding.judgement.verdict is not LossVerdict.REPLACE:
+        return close(facts, claimed, f"{found.words} (treadmill_stops)", AttemptState.GAVE_UP, tick)
+    notice = notices.on_treadmill(facts, found, tick)
+    if is_told(found, limits) and notice.id not in facts.told:
+        return Tell(reason=notice.why, notice=notice)
+    return None
 
 
 def record(facts: JobFacts, finding: LossFinding, tick: Tick) -> Attempt:
@@ -68,6 +85,7 @@ def record(facts: JobFacts, finding: LossFinding, tick: Tick) -> Attempt:
         lost_in=_place_of(facts, finding.node),
         fate=_fate(finding).value,
         cause=cause.name if (cause := cause_of(finding.node)) else "",
+        lost_work=work_of(facts),
         early=finding.judgement.verdict is LossVerdict.REPLACE,
     )
 

@@ -223,11 +223,21 @@ def _progress(store: Store, layout: Layout, folder: JobFolder) -> SavedProgress:
         return SavedProgress()
     came = folder.things[object_name].updated
     if (listed := folder.beats.get(object_name)) is not None:
-        return SavedProgress(at=progress_in(listed, came), checkpoint=listed.checkpoint, share=listed.share)
+        return _saved(listed, came)
     try:
         stored = folder.read(store, layout, object_name, at_most=OBJECT_AT_MOST)
     except BrokenError:
         return SavedProgress(at=came)
     beat = beat_in(stored.data) if stored else Beat()
-    at = progress_in(beat, stored.updated if stored else came)
-    return SavedProgress(at=at, checkpoint=beat.checkpoint, share=beat.share)
+    return _saved(beat, stored.updated if stored else came)
+
+
+def _saved(beat: Beat, came: datetime) -> SavedProgress:
+    return SavedProgress(
+        at=progress_in(beat, came),
+        checkpoint=beat.checkpoint,
+        share=beat.share,
+        attempt=beat.attempt,
+        step=beat.step,
+        first_step=beat.first_step,
+    )

@@ -8,10 +8,13 @@ from spotwarden.model.instance import Instance
 from spotwarden.model.marker import UnusableMarker
 from spotwarden.model.notice import Notice, Severity, Way
 from spotwarden.model.policy import Policy
+from spotwarden.model.spans import span
 from spotwarden.model.tick import Tick
+from spotwarden.recovery.treadmill import Treadmill
 
 NAMED = 3
 """How many VMs are named one by one."""
+_STEPS_TOLD = 6
 _DONE = {"stop": "stopped", "delete": "deleted", "suspend": "suspended"}
 
 
@@ -79,6 +82,25 @@ def gave_up(facts: JobFacts, attempt: Attempt, reason: str, tick: Tick) -> Notic
         owner=facts.owner,
         evidence=_state_of(facts, attempt),
         ways=(Way.RESTART,),
+    )
+
+
+def on_treadmill(facts: JobFacts, found: Treadmill, tick: Tick) -> Notice:
+    """Say that a job pays for the same work again and again, and what would keep it."""
+    steps = [f"{step:g}" for step in found.last_steps[-_STEPS_TOLD:]]
+    return Notice(
+        id=f"treadmill/{facts.job}/{found.attempts[0]}/{len(found.attempts)}",
+        kind="treadmill",
+        severity=Severity.URGENT,
+        job=facts.job,
+        at=tick.now,
+        what=f"{facts.job} loses its work at each restart",
+        why=f"{found.words}: {span(found.up)} of run time. They ended at steps {', '.join(steps)}",
+        todo="save checkpoints to $SPOTWARDEN_OUTPUT, and load the newest one when the program starts. Or set"
+        f" on_demand_after in {facts.job}/metadata/job.toml, so that it runs on an on-demand VM",
+        then="Spotwarden restarts it as usual",
+        owner=facts.owner,
+        evidence=_state_of(facts, facts.newest) if facts.newest else {},
     )
 
 

@@ -41,7 +41,7 @@ take_figure() {
   value=${value#\"}
   measured "${value%\"}" || return 0
   case $name in
-    step) [[ $REPLY == \"* ]] || STEP=$REPLY ;;
+    step) [[ $REPLY == \"* ]] || note_step "$REPLY" ;;
     steps) [[ $REPLY == \"* ]] || STEPS=$REPLY ;;
     *)
       [[ $name =~ ^[A-Za-z_][A-Za-z0-9_./-]{0,63}$ ]] || return 0
@@ -49,6 +49,12 @@ take_figure() {
       METRICS[$name]=$REPLY
       ;;
   esac
+}
+
+# The newest step, and in a file the first one of this attempt: who starts at 0 again has lost what was done before.
+note_step() {
+  STEP=$1
+  [ -s "$STATE/first-step.${ATTEMPT-}" ] || printf '%s' "$1" 2>/dev/null >"$STATE/first-step.${ATTEMPT-}"
 }
 
 # The last whole line of the program's own file.
@@ -189,6 +195,7 @@ beat() {
   [ "$NODES" = 1 ] || told+=("round=$ROUND")
   [ -z "$STEP" ] || told+=("step=$STEP")
   [ -z "$STEPS" ] || told+=("steps=$STEPS")
+  [ ! -s "$STATE/first-step.${ATTEMPT-}" ] || told+=("first_step=$(<"$STATE/first-step.${ATTEMPT-}")")
   [ ! -s "$STATE/gap" ] || told+=("longest_gap=$(<"$STATE/gap")")
   if [ -n "$CHECKPOINT" ]; then
     # Bytes that are no UTF-8 would have the whole refused.

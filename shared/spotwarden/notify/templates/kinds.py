@@ -59,6 +59,11 @@ _OF_JOBS = {
         "Another VM has the name of a job's VM, so the job moves to another zone.",
         Severity.WARNING,
     ),
+    "treadmill": _kind(
+        "loses its work at each restart",
+        "Several attempts in a row repeated the same work.",
+        Severity.URGENT,
+    ),
     "job_toml": _kind(
         "job.toml is invalid",
         "A job's settings can't be read, so only the policy's limits apply.",
