@@ -57,9 +57,10 @@ class Deliveries:
         """A tick of the Scheduler."""
         return self.push({"attributes": {"spotwarden-tick": "recover_spot"}, "messageId": "tick"})
 
-    def event(self, node: str, message: str) -> Swept:
+    def event(self, node: str, message: str, cloud: Cloud | None = None) -> Swept:
         """The event of a marker."""
-        return self.push({"attributes": {"objectId": f"preempted-jobs/{node}"}, "messageId": message})
+        said = {"attributes": {"objectId": f"preempted-jobs/{node}"}, "messageId": message}
+        return self.push(said, cloud)
 
     def taken(self, message: str) -> TakenTurn | None:
         """Another sweep that takes the turn now."""

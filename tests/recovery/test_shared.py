@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from spotwarden.engine.trigger import open_tick
-from spotwarden.layout import Layout, SweepTurn
+from spotwarden.layout import Layout, MarkerName, SweepTurn
 from spotwarden.model.attempt import AttemptState
 from spotwarden.recovery.event_look import CROWD
 from spotwarden.recovery.sharing import AGAIN, LOOKED_FOR, SHARED_FOR
@@ -112,6 +112,40 @@ def test_a_job_that_another_instance_looks_at_is_not_asked_for_at_once_again(str
     struck.world.cloud.clock.advance(AGAIN - early)
     struck.tick()
     assert sum(map(len, struck.named())) == asked
+
+
+@pytest.mark.parametrize(("late", "asked"), [(timedelta(seconds=1), [["job-3"]]), (timedelta(0), [])])
+def test_a_job_whose_marker_is_newer_than_what_was_asked_is_asked_for_at_once(struck, late, asked):
+    """It was asked for because of something else, as its first VM, and is lost since."""
+    struck.tick()
+    struck.topic.messages.clear()
+    struck.world.cloud.clock.advance(late)
+    struck.world.store(MarkerName(node="job-3"), b'{"job": "job-3"}')
+    struck.world.cloud.clock.advance(AGAIN / 2)
+    struck.tick()
+    assert struck.named() == asked
+
+
+def lists_of(struck, node, message):
+    """What is listed for the event of a node by an instance that was just started."""
+    struck.forget()
+    slow = Slow(struck.ports())
+    struck.event(node, message, slow.cloud)
+    return [what for call, what, _ in slow.made if call == "entries" and str(what).startswith("spotwarden/")]
+
+
+@pytest.mark.parametrize(("node", "listed"), [("job-2", False), ("test-vm", True)])
+def test_an_event_of_a_job_that_others_look_at_lists_no_jobs(struck, node, listed):
+    """In a storm each new instance would; of a job that nobody was asked to look at it must."""
+    struck.event("job-1", message="7")
+    assert bool(lists_of(struck, node, message="8")) is listed
+
+
+def test_an_event_of_a_job_that_others_look_at_lists_once_the_turn_is_free(struck):
+    """Nobody comes again then to see what has become of the jobs."""
+    struck.event("job-1", message="7")
+    struck.world.wait(seconds=15)
+    assert lists_of(struck, "job-2", message="8")
 
 
 def test_a_create_that_is_over_is_looked_at_at_once(struck):

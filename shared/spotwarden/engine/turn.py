@@ -68,8 +68,7 @@ def take_turn(store: Store, layout: Layout, tick: Tick) -> TakenTurn | None:
     """Take the turn; None while another sweep has it, or it is kept for another message."""
     name = layout.build(SweepTurn(function=tick.function))
     turn, written = read_turn(store, name)
-    held = turn.holder and turn.until and tick.now < turn.until <= tick.now + 2 * TURN
-    if held and not (turn.kept and tick.message and tick.message == turn.message):
+    if is_held(turn, tick):
         return None
     until, message = tick.now + TURN, tick.message
     mine = msgspec.structs.replace(turn, holder=tick.sweep, until=until, message=message, kept=False)
@@ -78,6 +77,12 @@ def take_turn(store: Store, layout: Layout, tick: Tick) -> TakenTurn | None:
     except ConflictError:
         return None
     return TakenTurn(function=tick.function, turn=mine, generation=generation)
+
+
+def is_held(turn: Turn, tick: Tick) -> bool:
+    """Whether another sweep has the turn, or it is kept for another message."""
+    held = turn.holder and turn.until and tick.now < turn.until <= tick.now + 2 * TURN
+    return bool(held) and not (turn.kept and tick.message and tick.message == turn.message)
 
 
 def read_turn(store: Store, name: str, listed: Entry | None = None) -> tuple[Turn, int | None]:

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from spotwarden.engine.cache import GenerationCache
 from spotwarden.engine.fan_out import beside
+from spotwarden.engine.turn import is_held, read_turn
 from spotwarden.layout import (
     RESERVED_JOBS,
     AttemptRecord,
@@ -21,6 +22,7 @@ from spotwarden.layout import (
     MetricsFile,
     ObjectName,
     OpenJob,
+    SweepTurn,
     job_problem,
 )
 from spotwarden.model.facts import JobFacts
@@ -89,6 +91,8 @@ def _few(cloud: Cloud, layout: Layout, tick: Tick) -> list[Entry] | None:
     if len(entries) <= CROWD:
         return entries
     _CROWDS.keep(layout.markers(), 0, tick.now)
+    if _is_shared_out(cloud, layout, tick):
+        return None
     jobs = {entry.name for entry in cloud.store.entries(layout.open_jobs())}
 
     def is_open(node: str) -> bool:
@@ -100,6 +104,19 @@ def _few(cloud: Cloud, layout: Layout, tick: Tick) -> list[Entry] | None:
     entries = cloud.store.entries(layout.markers(), limit=LISTED)
     known = [entry for entry in entries if is_open(entry.name.removeprefix(layout.markers()))]
     return known if len(known) <= CROWD else None
+
+
+def _is_shared_out(cloud: Cloud, layout: Layout, tick: Tick) -> bool:
+    """Whether the sweep that has the turn has asked others to look at the node's job already.
+
+    Then there is a storm. An instance that was started because of it learns so at its first event, without
+    the long lists of all open jobs and all markers.
+    """
+    turn, _ = read_turn(cloud.store, layout.build(SweepTurn(function=tick.function)))
+    if not is_held(turn, tick) or not any(job in turn.shared for job in job_names(tick.about)):
+        return False
+    keep_storm(layout, Storm(tick.now, turn.message))
+    return True
 
 
 def _is_crowded(layout: Layout, tick: Tick) -> bool:

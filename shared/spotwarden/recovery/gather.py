@@ -87,6 +87,8 @@ def gather(
     few, ahead = (None, Ahead())
     if tick.about:
         few, ahead = look_ahead(cloud, layout, tick, width.workers, learn)
+        if few is None and is_known_storm(layout, tick):
+            return GatheredJobs(busy=True)
     if few is not None and (looks := look_at_one(cloud, layout, tick, few, ahead)) is not None:
         return GatheredJobs(jobs=looks)
     if taken := take_turn(cloud.store, layout, tick):
@@ -169,6 +171,7 @@ def _everything(
         shared=sharing.share(
             looks,
             own=broken,
+            markers=crowd.by_job,
             share_from=width.share_from,
             leave=partial(_leave, cloud, layout, tick, taken),
         ),

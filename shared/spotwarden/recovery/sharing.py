@@ -14,6 +14,7 @@ from spotwarden.engine.turn import SharedJob, Turn
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.tick import BATCHED, Tick
 from spotwarden.model.watch import Watched
+from spotwarden.ports import Entry
 from spotwarden.recovery.fates import GOING
 from spotwarden.recovery.shown import ShownInstances
 
@@ -64,6 +65,7 @@ class Sharing:
         looks: Mapping[str, Callable[[], JobFacts]],
         *,
         own: Collection[str],
+        markers: Mapping[str, Sequence[Entry]],
         share_from: int,
         leave: Callable[..., None],
     ) -> SharedJobs | None:
@@ -73,7 +75,8 @@ class Sharing:
         """
         if len(looks) <= share_from or self._tick.now - self._since >= SHARED_FOR:
             return None
-        messages = parts([job for job in looks if job not in own and self._is_ready(job)], share_from)
+        others = [job for job in looks if job not in own]
+        messages = parts([job for job in others if self._is_ready(job, markers.get(job, ()))], share_from)
         left = self._left(looks, messages)
         return SharedJobs(
             messages=messages,
@@ -82,8 +85,10 @@ class Sharing:
             done=partial(leave, left, soon=self._soon),
         )
 
-    def _is_ready(self, job: str) -> bool:
+    def _is_ready(self, job: str, markers: Sequence[Entry]) -> bool:
         shared, now = self._turn.shared.get(job), self._tick.now
+        if shared and any(marker.updated > shared.at for marker in markers):
+            shared = None  # It was asked for because of something else, and is lost since.
         if self._goes(job):
             return now - (shared.at if shared else self._since) >= AGAIN
         return (
