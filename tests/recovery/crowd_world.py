@@ -17,7 +17,7 @@ LATENCY = 0.04
 """Seconds of one call."""
 WORKERS = 16
 """As many as a deployment has unless it says otherwise."""
-PAGE = {"entries": 1000, "folders": 1000, "instances": 500, "operations": 500}
+PAGE = {"entries": 1000, "each_entry": 1000, "folders": 1000, "instances": 500, "operations": 500}
 """What one call of a list gives at most."""
 
 
@@ -111,6 +111,7 @@ class _Slow:
                 self._note(name, about, 1)
                 return method(*args, **named)
             found = method(*args, **named)
+            found = [*found] if name == "each_entry" else found
             rows = len(getattr(found, "items", found)) if name in {"instances", "operations"} else len(found)
             self._note(name, about, 1 + max(0, rows - 1) // PAGE[name])
             return found

@@ -5,10 +5,12 @@ from datetime import timedelta
 
 import pytest
 
+from spotwarden.engine.cache import GenerationCache
 from spotwarden.engine.turn import take_turn
 from spotwarden.model.tick import Tick
 from spotwarden.recovery.event_look import CROWD
 from spotwarden.recovery.gather import gather
+from spotwarden.recovery.open_jobs import read_watches
 from spotwarden.recovery.sweep import FIRST_BATCH
 from tests.fakes.trouble import unanswered
 from tests.recovery.crowd_world import Crowded, Slow
@@ -42,6 +44,18 @@ def kind_of(name):
 def test_the_list_of_open_jobs_is_read_no_second_time(asked):
     """A job's entry is the one that the list has given."""
     assert asked["read", "spotwarden/open/"] == 0
+
+
+def test_a_list_of_very_many_open_jobs_is_read_no_second_time(world, monkeypatch):
+    """Nobody but us writes there, so each row of the list shows its text."""
+    monkeypatch.setattr("tests.fakes.store.DESCRIBED_AT_MOST", 1)
+    Crowded(world).jobs(3)
+    GenerationCache.forget()
+    slow = Slow(world.cloud.ports())
+    assert len(read_watches(slow.cloud.store, world.layout, workers=1).watched) == len(
+        ["a", "b", "c", "test-vm"]
+    )
+    assert [call for call, _, _ in slow.made] == ["each_entry"]
 
 
 def test_a_job_without_a_status_is_not_asked_for_one(asked):

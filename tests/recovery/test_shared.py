@@ -131,7 +131,11 @@ def lists_of(struck, node, message):
     struck.forget()
     slow = Slow(struck.ports())
     struck.event(node, message, slow.cloud)
-    return [what for call, what, _ in slow.made if call == "entries" and str(what).startswith("spotwarden/")]
+    return [
+        what
+        for call, what, _ in slow.made
+        if call in {"entries", "each_entry"} and str(what).startswith("spotwarden/")
+    ]
 
 
 @pytest.mark.parametrize(("node", "listed"), [("job-2", False), ("test-vm", True)])
@@ -293,7 +297,7 @@ def test_an_instance_that_was_asked_has_the_entries_of_its_jobs_from_one_list(st
     struck.forget()
     slow = Slow(struck.ports())
     struck.push(struck.message(0), slow.cloud)
-    assert [call for call, what, _ in slow.made if "spotwarden/open/" in str(what)][:1] == ["entries"]
+    assert [call for call, what, _ in slow.made if "spotwarden/open/" in str(what)][:1] == ["each_entry"]
     assert [what for call, what, _ in slow.made if call == "read" and "spotwarden/open/" in str(what)] == []
 
 

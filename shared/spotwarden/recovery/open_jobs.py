@@ -30,8 +30,11 @@ def read_watches(store: Store, layout: Layout, workers: int) -> OpenJobs:
 
 
 def list_open(store: Store, layout: Layout) -> Mapping[Entry, str]:
-    """The entry of every open job, and the job; none of them has been read."""
-    return {entry: job for entry in store.entries(layout.open_jobs()) if (job := _job(layout, entry))}
+    """The entry of every open job, and the job; none of them has been read.
+
+    Of each the content is shown, however many there are: nobody but us writes here.
+    """
+    return {entry: job for entry in store.each_entry(layout.open_jobs()) if (job := _job(layout, entry))}
 
 
 def read_entries(store: Store, jobs: Mapping[Entry, str], workers: int) -> OpenJobs:

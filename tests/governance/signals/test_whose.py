@@ -69,7 +69,7 @@ def test_vms_whose_ids_are_on_the_list_of_open_jobs_cost_one_listing(world):
     asked(world)
     known, counted = asked(world)
     assert len(known.jobs) == 20
-    assert counted.made == [("entries", "spotwarden/open/")]
+    assert counted.made == [("each_entry", "spotwarden/open/")]
 
 
 def test_a_vm_whose_id_only_its_jobs_records_have_costs_one_listing_of_that_job(world):
@@ -79,7 +79,7 @@ def test_a_vm_whose_id_only_its_jobs_records_have_costs_one_listing_of_that_job(
     asked(world)
     known, counted = asked(world)
     assert known.jobs == dict.fromkeys(ids.values(), "train")
-    assert counted.made == [("entries", "spotwarden/open/"), ("entries", "train/metadata/")]
+    assert counted.made == [("each_entry", "spotwarden/open/"), ("entries", "train/metadata/")]
 
 
 def test_a_vm_with_copied_labels_is_nobodys(world):
