@@ -88,14 +88,26 @@ def _object(name: str) -> str:
         return name
 
 
-def tick(environ: dict[str, str], attributes: dict[str, str]) -> bool:
+def tick(environ: dict[str, str], attributes: dict[str, str], **message: str) -> bool:
     """One run of the function; whether it asks to be woken again."""
     with contextlib.redirect_stdout(io.StringIO()):
         try:
-            wake("recover_spot", {"attributes": attributes}, environ, connect, sweep)
+            wake("recover_spot", {"attributes": attributes, **message}, environ, connect, sweep)
         except ServiceUnavailable:
             return True
     return False
+
+
+def opened(cloud: Cloud) -> dict[str, str]:
+    """The environment of the function in this process, over a new bucket."""
+    cloud.post(f"/storage/v1/b?project={PROJECT}", {"name": BUCKET})
+    cloud.put_topic()
+    said = cloud.get("/local/env")
+    environ = {**os.environ, **said.get("env", said), "SPOTWARDEN_POLICY": str(POLICY)}
+    environ |= {"SPOTWARDEN_PROJECT": PROJECT, "SPOTWARDEN_BUCKET": BUCKET, "SPOTWARDEN_NOTICES": NOTICES}
+    environ |= {"SPOTWARDEN_MODE": "enforce"}
+    os.environ.update(environ)
+    return environ
 
 
 def storm(cloud: Cloud, environ: dict[str, str], count: int) -> list[str]:
@@ -151,14 +163,7 @@ def main() -> None:
         tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as home,
         served(Path(home), POLICY, "--no-machines", functions=False) as cloud,
     ):
-        cloud.post(f"/storage/v1/b?project={PROJECT}", {"name": BUCKET})
-        cloud.put_topic()
-        said = cloud.get("/local/env")
-        environ = {**os.environ, **said.get("env", said), "SPOTWARDEN_POLICY": str(POLICY)}
-        environ |= {"SPOTWARDEN_PROJECT": PROJECT, "SPOTWARDEN_BUCKET": BUCKET, "SPOTWARDEN_NOTICES": NOTICES}
-        environ |= {"SPOTWARDEN_MODE": "enforce"}
-        os.environ.update(environ)
-        rows = storm(cloud, environ, given.jobs)
+        rows = storm(cloud, opened(cloud), given.jobs)
     print("\n".join(["| what | for each job |", "|---|---|", *rows]))
 
 

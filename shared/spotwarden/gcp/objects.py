@@ -204,16 +204,16 @@ def _beside(data: bytes) -> dict[str, str]:
         return {}
 
 
-def shown_content(row: Blob) -> bytes | None:
-    """What the row of a listing shows of the object's content; None where it shows none, or another's.
+def shown_content(said: Mapping[str, str], checksum: str | None) -> bytes | None:
+    """What an object's metadata shows of its content; None where it shows none, or another's.
 
     Metadata can be changed without the object: so it must have the object's checksum.
     """
-    text = (row.metadata or {}).get(CONTENT)
+    text = said.get(CONTENT)
     if text is None:
         return None
     data: bytes = text.encode()
-    same = base64.b64encode(google_crc32c.value(data).to_bytes(4, "big")).decode() == row.crc32c
+    same = base64.b64encode(google_crc32c.value(data).to_bytes(4, "big")).decode() == checksum
     return data if same else None
 
 

@@ -98,7 +98,9 @@ class CloudStorage:
         check_size(name, blob.size, at_most)
         generation, updated = int(blob.generation), blob.updated
         data = self._objects.download(blob, at_most)
-        return Stored(data=data, generation=generation, updated=updated, metadata=_custom(blob))
+        return Stored(
+            data=data, generation=generation, updated=updated, metadata=_custom(blob.metadata or {})
+        )
 
     def write(
         self, name: str, data: bytes, *, generation: int | None, content_type: str = "", shown: bool = False
@@ -211,16 +213,18 @@ class _Deletes:
 
 
 def _entry(row: Any, *, described: bool) -> Entry:
+    # The library copies all of it each time that it is asked for.
+    said = (row.metadata or {}) if described else {}
     return Entry(
         name=row.name,
         generation=int(row.generation),
         updated=row.updated,
         size=int(row.size),
-        metadata=_custom(row) if described else {},
-        content=shown_content(row) if described else None,
+        metadata=_custom(said),
+        content=shown_content(said, row.crc32c),
     )
 
 
-def _custom(blob: Any) -> Mapping[str, str]:
+def _custom(said: Mapping[str, str]) -> Mapping[str, str]:
     """What its writer has put beside the content; what our own writes put there is none of it."""
-    return {key: value for key, value in (blob.metadata or {}).items() if key not in {WRITTEN_BY, CONTENT}}
+    return {key: value for key, value in said.items() if key not in {WRITTEN_BY, CONTENT}}
