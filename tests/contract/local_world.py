@@ -111,6 +111,10 @@ class LocalWorld:
         """As `World.stock_out`."""
         self._served.run(lambda: self._service.knobs.begin_stockout(zone))
 
+    def leave_room(self, zone: str, left: int) -> None:
+        """Have so many machines left in a zone."""
+        self._served.run(lambda: self._service.knobs.begin_stockout(zone, left=left))
+
     def hide(self, zone: str) -> None:
         """As `World.hide`."""
         self._served.run(lambda: self._service.knobs.lose(zone, A_DAY))

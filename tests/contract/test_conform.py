@@ -65,14 +65,22 @@ def call_offers(google: Scripted, compute: ComputeEngine) -> None:
     compute.offers("n1-standard-8", ["nvidia-tesla-t4"])
 
 
+def call_advice(compute: ComputeEngine) -> None:
+    """Ask about a zone and about a region, whose questions differ."""
+    for place in ("us-central1-a", "us-central1"):
+        compute.advice("g2-standard-4", place, 2)
+        compute.capacity_history("g2-standard-4", place)
+
+
 def test_compute_engine_is_asked_as_its_document_says(google: Scripted, compute: ComputeEngine):
     """Paths, parameters, bodies; but for the one parameter that the document has lost."""
     call_offers(google, compute)
     call_governance(google, compute)
     call_everything(compute)
+    call_advice(compute)
     api = Discovery.load("compute", "v1")
     findings = [text for asked in google.asked for text in api.check(exchange(asked))]
-    assert len(google.asked) == 24
+    assert len(google.asked) == 28
     assert requests_only(findings) == []
 
 

@@ -7,16 +7,17 @@ from typing import Any
 from spotwarden.model.instance import Instances, Operation, Operations, Status
 from spotwarden.model.request import Request
 from spotwarden.ports import RejectedError
+from tests.fakes.advising import Advising
 from tests.fakes.clock import VirtualClock
 from tests.fakes.creating import STOCKOUT
 from tests.fakes.fate import ZONES
-from tests.fakes.governed import BEING_MADE, Governed
+from tests.fakes.governed import BEING_MADE
 from tests.fakes.resource import disk_of, resource
 from tests.fakes.vms import Timings, Vm
 from tests.fakes.wanted import read
 
 
-class MemoryCompute(Governed):
+class MemoryCompute(Advising):
     """`Compute`. Failures are ordered from `trouble`, everything else from the knobs of `Fate`."""
 
     def __init__(

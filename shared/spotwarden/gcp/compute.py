@@ -10,6 +10,7 @@ from typing import Any
 
 from spotwarden import typed
 from spotwarden.gcp import offers, wire
+from spotwarden.gcp.advice import Advised
 from spotwarden.gcp.calls import InTime, decode
 from spotwarden.gcp.filters import WantedInstances, any_name
 from spotwarden.gcp.governed import Governed
@@ -29,7 +30,7 @@ _PATH = re.compile(r"/compute/(v1|beta|alpha)/projects/[^/?#]+/[^?#]+")
 _PACIFIC = timezone(timedelta(hours=-8))
 
 
-class ComputeEngine(Governed):
+class ComputeEngine(Governed, Advised):
     """`Compute` over one project. Safe to use from several threads."""
 
     def instances(self, *, names: Collection[str] = (), job: str = "") -> Instances:

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping
+from datetime import timedelta
 from functools import cached_property
 from http import HTTPStatus
 from typing import Any
@@ -87,6 +88,10 @@ class Rest:
 
         return self._retry_policy.insist(once)
 
+    def ask(self, path: str, body: Mapping[str, Any], timeout: timedelta) -> bytes:
+        """Post a question once: what nobody waits for is not asked again. Errors as `get`."""
+        return self._send("POST", path, {}, msgspec.json.encode(body), timeout)
+
     def delete(
         self, path: str, query: Mapping[str, str], *, ready: Callable[[], None] = lambda: None
     ) -> bytes:
@@ -99,7 +104,12 @@ class Rest:
         return self._retry_policy.insist(once)
 
     def _send(
-        self, method: str, path: str, query: Mapping[str, str | list[str]], data: bytes | None
+        self,
+        method: str,
+        path: str,
+        query: Mapping[str, str | list[str]],
+        data: bytes | None,
+        timeout: timedelta | None = None,
     ) -> bytes:
         with unanswered():
             answer = self._session.request(
@@ -108,7 +118,7 @@ class Rest:
                 params=query,
                 data=data,
                 headers={"Content-Type": "application/json"} if data is not None else None,
-                timeout=self._retry_policy.timeouts,
+                timeout=timeout.total_seconds() if timeout else self._retry_policy.timeouts,
                 # Google's API never redirects; whoever does shall not get our token.
                 allow_redirects=False,
             )

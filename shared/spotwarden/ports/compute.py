@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Any, Protocol
 
+from spotwarden.model.advice import CapacityAdvice, CapacityHistory
 from spotwarden.model.fleet import Fleet, Leftover
 from spotwarden.model.instance import Instances, Operation, Operations
 from spotwarden.model.request import Request
@@ -50,6 +51,19 @@ class Compute(Protocol):
         """The zones that offer the machine type and all of the accelerator types; `UnansweredError`.
 
         A zone that could not be asked is left out.
+        """
+
+    def advice(self, machine: str, place: str, size: int) -> CapacityAdvice:
+        """What Google expects of so many spot VMs, all in this zone, or in one zone of this region.
+
+        It is asked once, without patience: nobody waits for it. `RejectedError` where there is no advice for
+        such a machine or caller; `UnansweredError`.
+        """
+
+    def capacity_history(self, machine: str, place: str) -> CapacityHistory:
+        """What spot VMs of this machine type went through in a zone or region; prices only of a region.
+
+        Asked as `advice`, and with its errors.
         """
 
     def fleet(self, *, ids: Collection[str] = ()) -> Fleet:

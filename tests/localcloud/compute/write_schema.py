@@ -18,6 +18,8 @@ ROOTS = (
     "Address",
     "Autoscaler",
     "BulkInsertInstanceResource",
+    "CapacityAdviceRequest",
+    "CapacityHistoryRequest",
     "Disk",
     "DiskType",
     "DisksResizeRequest",

@@ -17,8 +17,11 @@ from tests.localcloud.conformance.write_methods import document, is_done, method
 SOURCES = Path(__file__).parents[3] / "infra" / "localcloud"
 INSERTED = ("Instance", *(resource_type.message for resource_type in RESOURCE_TYPES))
 """The bodies of inserts: what they say can be read again."""
-READ_WHOLE = frozenset({"InstanceGroupManager"})
-"""Bodies of which the local cloud keeps nothing that it does not do: it refuses the rest by itself."""
+READ_WHOLE = frozenset({"CapacityAdviceRequest", "CapacityHistoryRequest", "InstanceGroupManager"})
+"""Bodies of which the local cloud keeps nothing that it does not do: it refuses the rest by itself.
+
+The rank of an instance selection changes nothing: more than one selection is refused.
+"""
 
 
 class BodyField(NamedTuple):

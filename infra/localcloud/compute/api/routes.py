@@ -5,8 +5,8 @@ list, aggregatedList, delete, stop, start, reset, setLabels, setMetadata, setTag
 setMachineType, setDiskAutoDelete, setDeletionProtection, simulateMaintenanceEvent, serialPort),
 managed instance groups of zones, operations of all scopes, disks, snapshots, addresses, images and family
 views, instance templates, machine images, networks, subnetworks, firewall rules, reservations and resource
-policies (these three kept, without effect), zones, regions, machine, accelerator and disk types, the project,
-and batches of all these.
+policies (these three kept, without effect), zones, regions, machine, accelerator and disk types, capacity
+advice, the project, and batches of all these.
 
 Not there: groups of regions and unmanaged ones, regional disks and templates,
 routes, IAM policies. `beta` and `alpha` in a path are answered as v1,
@@ -16,6 +16,7 @@ so fields that only they have are refused as unknown.
 from starlette.routing import BaseRoute
 
 from localcloud.batch import batch_route
+from localcloud.compute.api.advice import advice_routes
 from localcloud.compute.api.collections import Shown, shown_routes
 from localcloud.compute.api.disks import disk_routes
 from localcloud.compute.api.firewalls import firewall_routes
@@ -46,6 +47,7 @@ def routes(site: Site, tasks: Tasks, commands: Commands, events: Events) -> list
         *network_routes(site),
         *image_routes(site),
         *offer_routes(site),
+        *advice_routes(site),
         batch_route("/batch/compute/{version}"),
     ]
 

@@ -68,6 +68,8 @@ _REST = rows(
     PATCH  /global/firewalls/{firewall}             compute.firewalls.update compute.networks.updatePolicy
     PUT    /global/firewalls/{firewall}             compute.firewalls.update compute.networks.updatePolicy
     DELETE /global/firewalls/{firewall}             compute.firewalls.delete compute.networks.updatePolicy
+    POST /regions/{region}/advice/capacity          compute.advice.capacity
+    POST /regions/{region}/advice/capacityHistory   compute.advice.capacityHistory
     GET  /zones                                     compute.zones.list
     GET  /zones/{zone}                              compute.zones.get
     GET  /regions                                   compute.regions.list
