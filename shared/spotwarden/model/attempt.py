@@ -43,7 +43,8 @@ class Try(msgspec.Struct, frozen=True, kw_only=True):
 
     `operation` is "" until Compute has answered; `error` is "" unless the request is known to have failed.
     `spot` is false where on-demand VMs are asked for instead of the script's spot VMs; `turn` counts the
-    tries of the attempt, those that are no longer kept included.
+    tries of the attempt, those that are no longer kept included. `why` says what Google's advice on the place
+    was, where that made it the first.
     """
 
     place: str
@@ -54,6 +55,7 @@ class Try(msgspec.Struct, frozen=True, kw_only=True):
     kind: TryKind = TryKind.CREATE
     spot: bool = True
     turn: int = 1
+    why: str = ""
 
 
 class Script(msgspec.Struct, frozen=True, kw_only=True):

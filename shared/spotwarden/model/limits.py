@@ -39,7 +39,8 @@ class PlacementLimits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
 
     `regions` are those a job may move to besides its own, by preference. A place is not asked for `block`
     after a stockout, and stands behind others for `fragile`; its trouble halves every `half_life`. Spot has
-    had its chance when only `deadline_restarts` times `restart_cost` are left besides the work.
+    had its chance when only `deadline_restarts` times `restart_cost` are left besides the work. With `advice`
+    Google is asked about the places of a machine type, once in `advice_fresh`.
     """
 
     move: bool = True
@@ -51,6 +52,8 @@ class PlacementLimits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     restart_cost: timedelta = timedelta(minutes=12)
     deadline_restarts: float = 2.5
     offers_fresh: timedelta = timedelta(days=1)
+    advice: bool = True
+    advice_fresh: timedelta = timedelta(minutes=10)
 
 
 class AdmissionLimits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -1,7 +1,7 @@
 """What is remembered of places, for one machine type."""
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import Enum
 
 import msgspec
@@ -37,13 +37,44 @@ class ZoneAvailability(msgspec.Struct, frozen=True, kw_only=True):
     given: datetime | None = None
 
 
+class PlaceAdvice(msgspec.Struct, frozen=True, kw_only=True):
+    """What Google expects of one place: `obtainability` and `uptime` as in `CapacityAdvice`.
+
+    `preempted` is the share of the last days' spot VMs that were preempted, of all that stopped there. None
+    where Google did not say.
+    """
+
+    obtainability: float | None = None
+    uptime: timedelta | None = None
+    preempted: float | None = None
+
+
+class MachineAdvice(msgspec.Struct, frozen=True, kw_only=True):
+    """What Google expects of the places of one machine type, for a request for `size` VMs.
+
+    `asked_at` is written before Google is asked, so that nobody else asks as well; `answered_at` is the
+    moment of what stands in `places`, `history_at` that of their shares. `refused` says why there is none.
+    """
+
+    asked_at: datetime
+    answered_at: datetime | None = None
+    history_at: datetime | None = None
+    size: int = 1
+    places: Mapping[str, PlaceAdvice] = {}
+    refused: str = ""
+
+
 class PlacementRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """All places for one machine type: which ones offer it (as of `offered_at`), and their availability."""
+    """All places for one machine type: which ones offer it (as of `offered_at`), and their availability.
+
+    `advice` is what Google was last asked about them.
+    """
 
     machine: str
     offered: tuple[str, ...] = ()
     offered_at: datetime | None = None
     availability: Mapping[str, ZoneAvailability] = {}
+    advice: MachineAdvice | None = None
 
 
 def region_of(place: str) -> str:

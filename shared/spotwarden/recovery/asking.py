@@ -63,6 +63,7 @@ def ask(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick, *, lease:
         kind=chosen.kind,
         spot=chosen.spot,
         turn=turn,
+        why=chosen.advice,
     )
     event = AttemptEvent.NEXT if attempt.state is AttemptState.PLACING else AttemptEvent.ASK
     asking = replace(
@@ -74,6 +75,7 @@ def ask(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick, *, lease:
         updated=tick.now,
     )
     why = f", on demand: {chosen.why}" if chosen.why else ""
+    why += f": {chosen.advice}" if chosen.advice else ""
     return WriteAttempt(reason=f"asks {chosen.place}{why}", record=asking, generation=newest.generation)
 
 

@@ -1,6 +1,5 @@
 """Which place is asked next, and for what."""
 
-from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 import msgspec
@@ -20,12 +19,13 @@ from spotwarden.recovery.refusals import LASTING, RefusalKind, refusal
 
 
 class Choosing(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked of which place; `why` is "" unless it is worth a word."""
+    """What is asked of which place; `why` is "" unless it is worth a word, as `advice` on the place is."""
 
     place: str
     kind: TryKind
     spot: bool
     why: str = ""
+    advice: str = ""
 
 
 def choose(facts: JobFacts, attempt: Attempt, policy: Policy, tick: Tick, *, waited: bool) -> Choosing | None:
@@ -47,10 +47,14 @@ def choose(facts: JobFacts, attempt: Attempt, policy: Policy, tick: Tick, *, wai
     # What places did to spot VMs says nothing about on-demand ones.
     unknown = PlacementRecord(machine=launch.machine)
     availability = facts.places or unknown if spot else unknown
-    ordered: Sequence[str] = placement.order(fresh, availability, tick.now, policy.placement) if fresh else ()
-    if not ordered and waited:
-        ordered = sorted(places, key=lambda place: _last_asked(attempt, place, tick))
-    return Choosing(place=ordered[0], kind=TryKind.CREATE, spot=spot, why=why) if ordered else None
+    known = (fresh, availability, tick.now, policy.placement)
+    if fresh and (ordered := placement.order(*known)):
+        advice = placement.why_there(*known)
+        return Choosing(place=ordered[0], kind=TryKind.CREATE, spot=spot, why=why, advice=advice)
+    if not waited:
+        return None
+    place = min(places, key=lambda place: _last_asked(attempt, place, tick))
+    return Choosing(place=place, kind=TryKind.CREATE, spot=spot, why=why)
 
 
 def kept_instance(facts: JobFacts, attempt: Attempt) -> Instance | None:

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from spotwarden.model.limits import PlacementLimits
 from spotwarden.model.placement import PlaceEvent, PlacementRecord, PlaceNews, ZoneAvailability
+from spotwarden.recovery.expected import NOTHING, UNKNOWN, Expected, advised, expected, worded
 
 TROUBLE_AT_MOST = 10.0
 """A storm takes hundreds of VMs from one zone; that is one bad hour, not hundreds to be forgotten."""
@@ -36,14 +37,31 @@ def order(
     """Put the places that may be asked now in order, best first; `places[0]` is home.
 
     Left out are those that had none within `block`. Behind stand those that had none within `fragile`,
-    then those with more trouble, counted in whole events after decay; else the given order stays.
+    then those with more trouble, counted in whole events after decay, then those of which Google expects
+    less; else the given order stays.
     """
+    advice = advised(record, now, limits)
 
-    def rank(place: str) -> tuple[bool, int]:
+    def rank(place: str) -> tuple[bool, int, Expected]:
         availability = record.availability.get(place, CLEAR)
-        return _within(availability.out, now, limits.fragile), round(trouble(availability, now, limits))
+        return (
+            _within(availability.out, now, limits.fragile),
+            round(trouble(availability, now, limits)),
+            expected(advice.get(place, UNKNOWN)) if advice else NOTHING,
+        )
 
     return tuple(sorted((place for place in places if not _blocked(place, record, now, limits)), key=rank))
+
+
+def why_there(places: Sequence[str], record: PlacementRecord, now: datetime, limits: PlacementLimits) -> str:
+    """Say what Google expects, where that puts another place first than what we remember; "" where not."""
+    first = order(places, record, now, limits)[:1]
+    else_first = order(places, replace(record, advice=None), now, limits)[:1]
+    if first == else_first:
+        return ""
+    advice = advised(record, now, limits)
+    here, there = (worded(advice.get(place, UNKNOWN)) for place in (*first, *else_first))
+    return f"Google expects {here}; of {else_first[0]} {there}"
 
 
 def trouble(availability: ZoneAvailability, now: datetime, limits: PlacementLimits) -> float:

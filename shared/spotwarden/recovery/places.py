@@ -16,24 +16,30 @@ from spotwarden.model.placement import PlacementRecord, PlaceNews
 from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
 from spotwarden.ports import Cloud, ConflictError, UnansweredError
+from spotwarden.recovery.advice_calls import take_advice
+from spotwarden.recovery.advising import AdviceWish, advisable, asked, due, with_launch
 from spotwarden.recovery.news import news
 from spotwarden.recovery.placement import learn
 
 typed.prepare(PlacementRecord)
 
 JSON = "application/json"
+WRITES = 3
+"""Tries to write advice down while others write news; without it the next question is due as usual."""
 
 
 class PlaceMemory:
     """The memory of one sweep."""
 
-    def __init__(self, cloud: Cloud, layout: Layout, policy: Policy, tick: Tick) -> None:
+    def __init__(self, cloud: Cloud, layout: Layout, policy: Policy, tick: Tick, workers: int = 1) -> None:
         self._cloud = cloud
         self._layout = layout
         self._policy = policy
         self._tick = tick
+        self._workers = workers
         self._lock = Lock()
         self._records: dict[str, PlacementRecord] = {}
+        self._wishes: dict[str, AdviceWish] = {}
 
     def recall(self, facts: JobFacts) -> JobFacts:
         """The facts with what is remembered of the places for the job's machine."""
@@ -61,6 +67,15 @@ class PlaceMemory:
             return record
         return record
 
+    def reached(self, facts: JobFacts) -> JobFacts:
+        """The same facts; where the job can go is kept, for what is asked about its machine at the end."""
+        launch = facts.launch
+        if isinstance(launch, Launch) and self._policy.placement.advice and advisable(launch):
+            key = machine_key(launch)
+            with self._lock:
+                self._wishes[key] = with_launch(self._wishes.get(key), launch)
+        return facts
+
     def remember(self, written: Iterable[Attempt]) -> None:
         """Add what this sweep's records tell; where another sweep is writing, its news will do."""
         told: dict[str, list[PlaceNews]] = {}
@@ -77,13 +92,37 @@ class PlaceMemory:
             if self._tick.batch and written and written > self._tick.now:
                 # Of many instances at once each would wait for the one write a second that an object takes.
                 return
+            record = learn(record, learnt, self._policy.placement)
+            wish = self._wishes.get(key)
+            asks = wish is not None and due(record.advice, self._tick.now, self._policy.placement)
+            if asks:
+                # Written with the news, so that of many sweeps at once only one asks.
+                record = replace(record, advice=asked(record.advice, self._tick.now))
             try:
-                self._write(learn(record, learnt, self._policy.placement), generation)
+                generation = self._write(record, generation)
             except ConflictError:
                 continue
             except UnansweredError:
                 return
+            if wish is not None and asks:
+                self._take_advice(record, generation, wish)
             return
+
+    def _take_advice(self, record: PlacementRecord, generation: int, wish: AdviceWish) -> None:
+        """Ask, and write down what was said; whoever has written meanwhile goes first."""
+        before = record.advice
+        advice = take_advice(self._cloud.compute, wish, before, self._tick.now, self._workers)
+        for _ in range(WRITES):
+            try:
+                self._write(replace(record, advice=advice), generation)
+            except ConflictError:
+                record, generation, _ = self._read(record.machine)
+                if record.advice != before:
+                    return
+            except UnansweredError:
+                return
+            else:
+                return
 
     def _read(self, key: str) -> tuple[PlacementRecord, int, datetime | None]:
         stored = self._cloud.store.read(self._layout.build(PlacementMemory(machine=key)))
@@ -91,10 +130,10 @@ class PlaceMemory:
             return PlacementRecord(machine=key), 0, None
         return typed.decode(stored.data, PlacementRecord), stored.generation, stored.updated
 
-    def _write(self, record: PlacementRecord, generation: int) -> None:
+    def _write(self, record: PlacementRecord, generation: int) -> int:
         name = self._layout.build(PlacementMemory(machine=record.machine))
         data = msgspec.json.format(msgspec.json.encode(record))
-        self._cloud.store.write(name, data, generation=generation, content_type=JSON)
+        return self._cloud.store.write(name, data, generation=generation, content_type=JSON)
 
 
 def machine_key(launch: Launch) -> str:

@@ -121,8 +121,9 @@ def _moments(attempt: Attempt) -> Iterator[TimelineEvent]:
     if begun or not closed:
         yield TimelineEvent(at=attempt.created, what=f"attempt {attempt.number}: {begun}")
     for tried in attempt.tries:
+        why = f" ({tried.why})" if tried.why else ""
         answer = f", refused: {tried.error}" if tried.error else ""
-        yield TimelineEvent(at=tried.at, what=f"attempt {attempt.number} asked {tried.place}{answer}")
+        yield TimelineEvent(at=tried.at, what=f"attempt {attempt.number} asked {tried.place}{why}{answer}")
     for node, instance_id in attempt.instances.items():
         at = attempt.started or attempt.updated
         yield TimelineEvent(at=at, what=f"attempt {attempt.number}: {node} is instance {instance_id}")

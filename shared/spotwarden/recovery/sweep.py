@@ -46,7 +46,7 @@ def sweep(context: SweepContext) -> Swept:
     settings, tick = context.settings, context.tick
     kept = replace(context.cloud, store=KeptObjects(context.cloud.store))
     context = SweepContext.open(kept, settings, context.policy, tick)
-    places = PlaceMemory(context.cloud, settings.layout, context.policy, tick)
+    places = PlaceMemory(context.cloud, settings.layout, context.policy, tick, settings.workers)
     width = SweepWidth(settings.workers, settings.share_from)
     seen = gather(context.cloud, settings.layout, tick, width, partial(know, context, places))
     if seen.busy:
@@ -250,4 +250,4 @@ def know(context: SweepContext, places: PlaceMemory, facts: JobFacts) -> JobFact
     if isinstance(facts.launch, Launch) and facts.launch.nodes != (facts.job,):
         # A gang's nodes have names that were not looked for.
         facts = replace(facts, surveyed=False)
-    return with_places(places.recall(facts), policy.placement)
+    return places.reached(with_places(places.recall(facts), policy.placement))

@@ -2,8 +2,10 @@
 
 from functools import partial
 
+import msgspec
+
 from spotwarden.create_script.request.stored import launch_of
-from spotwarden.layout import CreateScript, InstanceId, MarkerName
+from spotwarden.layout import CreateScript, InstanceId, MarkerName, PlacementMemory
 from spotwarden.model.launch import Launch, StoredScript
 from tests.localcloud.permissions.scenes import scene
 from tests.localcloud.permissions.stage import PROJECT, ZONE, Stage
@@ -170,6 +172,18 @@ def a_stockout_at_home(stage: Stage) -> None:
     stage.call(stage.local.compute.knobs.begin_stockout, ZONE)
     made_anew(stage, ids)
     assert not stage.seen("train")["zone"].endswith(ZONE)
+
+
+@scene("recover_spot")
+def advice_about_the_places(stage: Stage) -> None:
+    """Google is asked how each of them would serve the next request, and what it says is remembered."""
+    ids = submit(stage, f"create train --zone={ZONE} {GONE}")
+    made_anew(stage, ids)
+    stored = stage.owner.store.read(stage.layout.build(PlacementMemory(machine="g2-standard-4")))
+    assert stored is not None
+    said = msgspec.json.decode(stored.data)["advice"]["places"]
+    assert said
+    assert all(place["obtainability"] and place["preempted"] is not None for place in said.values())
 
 
 @scene("recover_spot")
