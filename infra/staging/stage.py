@@ -45,6 +45,7 @@ class Inputs(NamedTuple):
         return [
             ("spotwarden/engine/policy_file/reading.py", "policy.toml", self.policy),
             ("spotwarden/governance/price_file.py", "prices.toml", self.prices),
+            ("spotwarden/governance/price_file.py", "price-list.json", self.root / "infra/price-list.json"),
         ]
 
 

@@ -19,7 +19,7 @@ from subset import normal
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 FUNCTIONS = sorted(file.parent for file in (ROOT / "functions").glob("*/main.py"))
-OURS = {"spotwarden", "localcloud", "tests", "functions", "main", "spot_traces"}
+OURS = {"pricing", "spotwarden", "localcloud", "tests", "functions", "main", "spot_traces"}
 
 USED_OTHERWISE: Mapping[str, str] = {
     "tzdata": "the time zones that zoneinfo reads where the machine has none",
@@ -105,7 +105,7 @@ def sources(*folders: str) -> list[Path]:
 
 
 PRODUCT = imported(sources("shared", "functions"))
-LOCAL = imported(sources("infra/localcloud", "infra/staging", "infra/deploy"))
+LOCAL = imported(sources("infra/localcloud", "infra/staging", "infra/deploy", "infra/pricing"))
 TESTS = imported(sources("tests"))
 
 

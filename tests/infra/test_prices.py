@@ -5,6 +5,7 @@ from datetime import date
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from spotwarden.governance.costs import price_of
 from spotwarden.governance.price_file import only, read_prices
@@ -12,35 +13,42 @@ from spotwarden.model.prices import VmKind
 
 FILE = Path(__file__).resolve().parents[2] / "infra/prices.toml"
 TABLE = read_prices(FILE)
+LISTED = [
+    name for prices in TABLE.lists for name in (*prices.machines, *(f"{each}-8" for each in prices.series))
+]
+ALL = (
+    *TABLE.rates,
+    *only(replace(TABLE, rates=()), LISTED, {gpu for one in TABLE.lists for gpu in one.gpus}).rates,
+)
 HEAD = '[[sheet]]\ndate = 2026-01-01\nsource = "here"\n'
 
 
 def rates(machine):
     """What the file says of a machine type, by sheet and region."""
-    return {(one.date, one.region): one for one in TABLE.rates if one.machine == machine}
+    return {(one.date, one.region): one for one in ALL if one.machine == machine}
 
 
 def test_the_price_file_can_be_read():
     """And has prices in it."""
     assert TABLE.problem == ""
-    assert len(TABLE.rates) > 100
+    assert len(ALL) > 5000
 
 
 def test_every_price_has_a_day_and_a_source():
     """A price that nobody can look up is no price."""
-    assert all(one.source and date(2020, 1, 1) < one.date for one in TABLE.rates)
-    assert all(one.standard is not None or one.spot is not None for one in TABLE.rates)
+    assert all(one.source and date(2020, 1, 1) < one.date for one in ALL)
+    assert all(one.standard is not None or one.spot is not None for one in ALL)
 
 
 def test_no_sheet_says_the_same_thing_twice():
     """One row for a machine in a region, on a day."""
-    count = Counter((one.machine, one.gpu, one.region, one.date) for one in TABLE.rates)
+    count = Counter((one.machine, one.gpu, one.region, one.date) for one in ALL)
     assert max(count.values()) == 1
 
 
 def test_spot_is_cheaper():
     """A table in which it is not has its columns mixed up."""
-    assert all(one.spot < one.standard for one in TABLE.rates if one.spot and one.standard)
+    assert all(one.spot < one.standard for one in ALL if one.spot and one.standard)
 
 
 @pytest.mark.parametrize(

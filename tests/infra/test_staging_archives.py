@@ -45,7 +45,7 @@ def test_a_staged_function_is_its_code_its_policy_and_its_requirements(staging: 
     found = files(staging / name)
     loose = {one for one in found if not one.startswith("spotwarden/")}
     assert {"main.py", "policy.toml", "requirements.txt"} <= loose <= {
-        "main.py", "policy.toml", "prices.toml", "requirements.txt"
+        "main.py", "policy.toml", "price-list.json", "prices.toml", "requirements.txt"
     }  # fmt: skip
     served = {one for one in found if one.startswith("spotwarden/report/assets/")}
     assert bool(served) is (name == "report_jobs")
@@ -78,7 +78,8 @@ def test_a_function_holds_only_what_its_imports_reach(staging: Path):
     assert "prices.toml" in files(staging / "cap_runtime")
     for name in NAMES:
         priced = "spotwarden/governance/price_file.py" in files(staging / name)
-        assert ("prices.toml" in files(staging / name)) is priced
+        for file in ("prices.toml", "price-list.json"):
+            assert (file in files(staging / name)) is priced
 
 
 @pytest.mark.parametrize("name", NAMES)

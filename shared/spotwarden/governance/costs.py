@@ -1,10 +1,11 @@
 """What a VM costs: a price with its date, or nothing. Nobody's price is never counted as none."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import date, datetime, timedelta
 
 import msgspec
 
+from spotwarden.governance.price_list import gpu_rates, machine_rates
 from spotwarden.model.fleet import Machine
 from spotwarden.model.prices import Price, PriceTable, Rate, VmKind
 
@@ -38,35 +39,40 @@ def kind_of(machine: Machine) -> VmKind:
 
 def price_of(kind: VmKind, table: PriceTable) -> Price | None:
     """USD an hour of one VM; None where any part of it has no known price."""
-    whole = _newest(table.rates, kind, machine=kind.machine_type)
+    whole = _newest(table, kind, machine=kind.machine_type)
     if whole is None:
         return None
     rate, amount = whole
     beyond = kind.gpus - rate.gpus
     if beyond <= 0:
         return Price(per_hour=amount, date=rate.date)
-    each = _newest(table.rates, kind, gpu=kind.gpu)
+    each = _newest(table, kind, gpu=kind.gpu)
     if each is None:
         return None
     return Price(per_hour=amount + beyond * each[1], date=min(rate.date, each[0].date))
 
 
 def _newest(
-    rates: Iterable[Rate], kind: VmKind, *, machine: str = "", gpu: str = ""
+    table: PriceTable, kind: VmKind, *, machine: str = "", gpu: str = ""
 ) -> tuple[Rate, float] | None:
     """The newest rate that says what this costs, provisioned as it is, and what it says."""
     wanted = (machine, gpu, kind.region)
     found = [
         (rate, said)
-        for rate in rates
+        for rate in (*table.rates, *_listed(table, machine=machine, gpu=gpu))
         if (rate.machine, rate.gpu, rate.region) == wanted and (said := _said(rate, kind)) is not None
     ]
     return max(found, key=lambda item: item[0].date) if found and (machine or gpu) else None
 
 
+def _listed(table: PriceTable, *, machine: str, gpu: str) -> Iterator[Rate]:
+    for prices in table.lists:
+        yield from machine_rates(prices, machine) if machine else gpu_rates(prices, gpu)
+
+
 def _said(rate: Rate, kind: VmKind) -> float | None:
-    """The rate of a spot or a standard VM; what reservations and flex-start cost stands in no price list."""
-    return {"STANDARD": rate.standard, "SPOT": rate.spot}.get(kind.provisioning)
+    """The rate of a VM that is provisioned so; what reservations cost stands in no price list."""
+    return {"STANDARD": rate.standard, "SPOT": rate.spot, "FLEX_START": rate.flex}.get(kind.provisioning)
 
 
 def bill(hours: Iterable[tuple[VmKind, float]], table: PriceTable) -> VmCost:
@@ -87,8 +93,14 @@ def words(bill: VmCost) -> str:
     if not bill.hours:
         return f"${bill.amount:.2f}"
     if not bill.amount:
-        return f"not known: {bill.hours:.1f} VM-hours have no known price"
-    return f"at least ${bill.amount:.2f}; {bill.hours:.1f} VM-hours have no known price"
+        return f"not known: {_hours(bill)} no known price"
+    return f"at least ${bill.amount:.2f}; {_hours(bill)} no known price"
+
+
+def _hours(bill: VmCost) -> str:
+    """How many, or of what has hardly begun only that it is."""
+    shown = f"{bill.hours:.1f}"
+    return "its VMs have" if shown == "0.0" else f"{shown} VM-hours have"
 
 
 def basis(bill: VmCost, table: PriceTable, now: datetime, old: timedelta) -> str:

@@ -1,4 +1,8 @@
-"""The price file → the rates in it; one that cannot be read is no reason to do nothing else."""
+"""The price files → the rates in them; one that cannot be read is no reason to do nothing else.
+
+`prices.toml` is for people. What a program has read from a source lies beside it as `price-list.json`, which
+is a hundred times as much and is read as fast.
+"""
 
 import tomllib
 from collections.abc import Collection
@@ -10,7 +14,8 @@ import msgspec
 from msgspec.structs import replace
 
 from spotwarden import typed
-from spotwarden.model.prices import PriceTable, Rate
+from spotwarden.governance.price_list import gpu_rates, machine_rates
+from spotwarden.model.prices import PriceList, PriceTable, Rate
 
 USD = Annotated[float, msgspec.Meta(ge=0)]
 
@@ -24,6 +29,7 @@ class _Row(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     region: str
     standard: USD | None = None
     spot: USD | None = None
+    flex: USD | None = None
 
 
 class _Sheet(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -38,7 +44,9 @@ class _File(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     sheet: tuple[_Sheet, ...]
 
 
-typed.prepare(_File)
+LISTED = "price-list.json"
+
+typed.prepare(_File, tuple[PriceList, ...])
 
 
 def read_prices(file: Path) -> PriceTable:
@@ -47,7 +55,19 @@ def read_prices(file: Path) -> PriceTable:
         read = typed.convert(tomllib.loads(file.read_text(encoding="utf-8")), _File)
     except (OSError, ValueError, RecursionError, msgspec.MsgspecError) as problem:
         return PriceTable(problem=f"{file.name} cannot be read: {problem}")
-    return PriceTable(rates=tuple(_rate(sheet, row) for sheet in read.sheet for row in sheet.rows))
+    beside = file.with_name(LISTED)
+    try:
+        lists = read_lists(beside.read_bytes()) if beside.exists() else ()
+    except (OSError, msgspec.MsgspecError) as problem:
+        return PriceTable(problem=f"{beside.name} cannot be read: {problem}")
+    return PriceTable(
+        rates=tuple(_rate(sheet, row) for sheet in read.sheet for row in sheet.rows), lists=lists
+    )
+
+
+def read_lists(data: bytes) -> tuple[PriceList, ...]:
+    """The lists of a `price-list.json`; `msgspec.MsgspecError` where it is none."""
+    return typed.decode(data, tuple[PriceList, ...])
 
 
 def _rate(sheet: _Sheet, row: _Row) -> Rate:
@@ -55,10 +75,16 @@ def _rate(sheet: _Sheet, row: _Row) -> Rate:
 
 
 def only(table: PriceTable, machine_types: Collection[str], gpus: Collection[str]) -> PriceTable:
-    """The rates of these machine types and GPUs: what a sweep keeps of its facts is no copy of the file."""
-    return replace(
-        table,
-        rates=tuple(
-            rate for rate in table.rates if rate.machine in machine_types or (rate.gpu and rate.gpu in gpus)
-        ),
+    """The rates of these machine types and GPUs: what a sweep keeps of its facts is no copy of the files."""
+    machines, cards = sorted({*machine_types} - {""}), sorted({*gpus} - {""})
+    listed = (
+        rate
+        for prices in table.lists
+        for rates in (
+            *(machine_rates(prices, machine) for machine in machines),
+            *(gpu_rates(prices, gpu) for gpu in cards),
+        )
+        for rate in rates
     )
+    written = (rate for rate in table.rates if rate.machine in machines or rate.gpu in cards)
+    return replace(table, rates=(*written, *listed), lists=())

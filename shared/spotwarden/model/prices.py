@@ -1,5 +1,6 @@
 """What a VM costs by the hour, as far as anybody has written it down."""
 
+from collections.abc import Mapping
 from datetime import date
 
 import msgspec
@@ -28,15 +29,44 @@ class Rate(msgspec.Struct, frozen=True, kw_only=True):
     region: str
     standard: float | None = None
     spot: float | None = None
+    flex: float | None = None
     date: date
     source: str = ""
 
 
+Amounts = tuple[float | None, ...]
+"""USD an hour: standard, spot, flex-start; what is not known is None, or left out at the end."""
+
+ByRegion = Mapping[str, Amounts]
+
+
+class PriceList(msgspec.Struct, frozen=True, kw_only=True):
+    """What a program has read on one day from one source, by name and region.
+
+    `machines` are whole ones, and `series` one vCPU of all whose names begin so (`n2-standard`). `gpus` is
+    one GPU that is attached, by its type, and `included` how many come with a machine, where any do. `cores`
+    and `memory` are one vCPU and one GiB of custom types (`n2-custom`, of N1 `custom`).
+    """
+
+    date: date
+    source: str
+    machines: Mapping[str, ByRegion] = {}
+    series: Mapping[str, ByRegion] = {}
+    gpus: Mapping[str, ByRegion] = {}
+    included: Mapping[str, int] = {}
+    cores: Mapping[str, ByRegion] = {}
+    memory: Mapping[str, ByRegion] = {}
+
+
 class PriceTable(msgspec.Struct, frozen=True, kw_only=True):
-    """All rates that are known; `problem` says why there are none, "" where the table could be read."""
+    """All rates that are known; `problem` says why there are none, "" where the table could be read.
+
+    Of what stands in `lists` the rates are made when they are asked for.
+    """
 
     rates: tuple[Rate, ...] = ()
     problem: str = ""
+    lists: tuple[PriceList, ...] = ()
 
 
 class Price(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,0 +1,164 @@
+"""Prices of machines → a price list, as short as it can be said without saying anything else."""
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
+from typing import Any
+
+from localcloud.compute.catalog import Catalog, CatalogMachine
+from pricing.skus import Prices, Unit
+
+Row = tuple[float | None, ...]
+ByMachine = Mapping[str, Mapping[str, Row]]
+_SIZED = re.compile(r"([a-z0-9]+-[a-z]+)-(\d+)")
+_WITH_GPUS = re.compile(r"[a-z0-9]+-[a-z]+-(\d+)g")
+CLOSE = 2e-4
+"""Sizes of one series cost the same for each vCPU, but for what sources round off."""
+DIGITS = 8
+"""What is left of an amount: one vCPU of 416 is still right to a thousandth of a cent."""
+HOST_SIZES = {"ct5lp-hightpu": (1, 4, 8), "ct5p-hightpu": (1, 2, 4), "ct6e-standard": (1, 4, 8)}
+"""Chips of a TPU machine ("TPU machine types")."""
+SHARED_CORES = {"e2-micro": 0.25, "e2-small": 0.5, "e2-medium": 1.0}
+"""vCPUs of E2 that are billed; the memory is billed whole ("E2 shared-core machine types")."""
+
+
+def price_list(source: str, day: date, machines: ByMachine, units: Prices | None = None) -> dict[str, Any]:
+    """A list of `price-list.json`."""
+    units = units or {}
+    series, left = _series(machines)
+    parts = {
+        "machines": left,
+        "series": series,
+        "gpus": {unit.name: rows for unit, rows in units.items() if unit.kind == "gpu"},
+        "cores": {unit.name: rows for unit, rows in units.items() if _is_custom(unit, "core")},
+        "memory": {unit.name: rows for unit, rows in units.items() if _is_custom(unit, "memory")},
+    }
+    listed = {name: _rounded(part) for name, part in parts.items() if part}
+    return {"date": day.isoformat(), "source": source, **listed, "included": dict(_included(left))}
+
+
+def priced(units: Prices) -> ByMachine:
+    """What each predefined machine costs by its parts: where any of them is unknown, so is the machine."""
+    found: dict[str, dict[str, Row]] = defaultdict(dict)
+    for machine in Catalog().machines.values():
+        parts = _parts(machine)
+        regions = [set(units.get(unit, {})) for unit, _ in parts]
+        for region in set.intersection(*regions):
+            row = _sum([(units[unit][region], count) for unit, count in parts])
+            if any(amount is not None for amount in row):
+                found[machine.name][region] = row
+    for unit, rows in units.items():
+        for chips in HOST_SIZES.get(unit.name, ()) if unit.kind == "chip" else ():
+            found[f"{unit.name}-{chips}t"] = {region: _sum([(row, chips)]) for region, row in rows.items()}
+    return found
+
+
+def render(lists: Iterable[Mapping[str, Any]]) -> str:
+    """The file: a machine a line, so that a change of one is a change of one line."""
+    return "[\n" + ",\n".join(_lines(prices) for prices in lists) + "\n]\n"
+
+
+def _parts(machine: CatalogMachine) -> list[tuple[Unit, float]]:
+    """What is billed for a machine; local SSDs that come with it are billed apart."""
+    family = machine.family
+    if machine.name.startswith(("a3-megagpu", "a3-ultragpu")):
+        family = machine.name.rpartition("-")[0]
+    vcpus = SHARED_CORES.get(machine.name, float(machine.vcpus))
+    parts: list[tuple[Unit, float]] = [
+        (Unit("core", family), vcpus),
+        (Unit("memory", family), machine.memory_mb / 1024),
+    ]
+    return [*parts, (Unit("gpu", machine.gpu), machine.gpus)] if machine.gpus else parts
+
+
+def _sum(parts: Sequence[tuple[Row, float]]) -> Row:
+    width = max(len(row) for row, _ in parts)
+    padded = [((*row, *(None,) * (width - len(row))), count) for row, count in parts]
+    return tuple(
+        None
+        if any(row[at] is None for row, _ in padded)
+        else sum((row[at] or 0) * count for row, count in padded)
+        for at in range(width)
+    )
+
+
+def _series(machines: ByMachine) -> tuple[ByMachine, ByMachine]:
+    """The series whose sizes cost the same for each vCPU in every region, and all other machines."""
+    sizes: dict[str, dict[str, int]] = defaultdict(dict)
+    for name in machines:
+        if (sized := _SIZED.fullmatch(name)) and not _gpus_of(name):
+            sizes[sized[1]][name] = int(sized[2])
+    series = {name: found for name, of in sizes.items() if len(of) > 1 and (found := _one_vcpu(machines, of))}
+    left = {
+        name: rows for name, rows in machines.items() if (_SIZED.fullmatch(name) or [0, ""])[1] not in series
+    }
+    return series, left
+
+
+def _one_vcpu(machines: ByMachine, sizes: Mapping[str, int]) -> Mapping[str, Row]:
+    """One vCPU in each region; nothing where sizes differ, or where a region lacks any of them."""
+    rows: dict[str, list[Row]] = defaultdict(list)
+    for name, vcpus in sizes.items():
+        for region, row in machines[name].items():
+            rows[region].append(_sum([(row, 1 / vcpus)]))
+    alike = all(_alike(found) for found in rows.values())
+    largest = max(sizes, key=lambda name: sizes[name])
+    return (
+        {region: found[[*sizes].index(largest)] for region, found in rows.items()}
+        if (alike and all(len(found) == len(sizes) for found in rows.values()))
+        else {}
+    )
+
+
+def _alike(rows: Sequence[Row]) -> bool:
+    return all(
+        len({amount is None for amount in column}) == 1
+        and (column[0] is None or max(column) - min(column) <= CLOSE * max(column))
+        for column in zip(*rows, strict=True)
+    )
+
+
+def _gpus_of(machine: str) -> int:
+    known = Catalog().machines.get(machine)
+    if known is not None:
+        return known.gpus
+    named = _WITH_GPUS.fullmatch(machine)
+    return int(named[1]) if named else 0
+
+
+def _included(machines: Iterable[str]) -> Iterable[tuple[str, int]]:
+    return ((name, gpus) for name in sorted(machines) if (gpus := _gpus_of(name)))
+
+
+def _is_custom(unit: Unit, kind: str) -> bool:
+    return unit.kind == kind and (unit.name == "custom" or unit.name.endswith("-custom"))
+
+
+def _rounded(part: ByMachine) -> dict[str, dict[str, list[float | None]]]:
+    return {
+        name: {region: _trimmed(row) for region, row in sorted(rows.items())}
+        for name, rows in sorted(part.items())
+        if rows
+    }
+
+
+def _trimmed(row: Row) -> list[float | None]:
+    found = [None if amount is None else round(amount, DIGITS) for amount in row]
+    while found and found[-1] is None:
+        found.pop()
+    return found
+
+
+def _lines(prices: Mapping[str, Any]) -> str:
+    parts = []
+    for name, part in prices.items():
+        if isinstance(part, dict) and part and isinstance(next(iter(part.values())), dict):
+            rows = (
+                f"{json.dumps(key)}:{json.dumps(row, separators=(',', ':'))}" for key, row in part.items()
+            )
+            parts.append(f"{json.dumps(name)}:{{\n" + ",\n".join(rows) + "}")
+        else:
+            parts.append(f"{json.dumps(name)}:{json.dumps(part)}")
+    return "{" + ",\n".join(parts) + "}"

@@ -1,0 +1,108 @@
+"""Write `infra/price-list.json`: what VMs cost by the hour, as Google publishes it.
+
+    python infra/pricing/write_prices.py --key API_KEY
+    python infra/pricing/write_prices.py --token "$(gcloud auth print-access-token)"
+    python infra/pricing/write_prices.py --stored initial-prices.json --date 2026-08-03 --source WHERE
+
+The first two ask the price catalog of Cloud Billing for every SKU of Compute Engine. Its API has to be
+enabled in the project of the key or token; the catalog itself is public and costs nothing. The third takes a
+table that somebody else has made of the catalog:
+{"prices": {REGION: {"on_demand": {MACHINE: USD}, "spot": {MACHINE: USD}}}}.
+"""
+
+import argparse
+import json
+import sys
+import urllib.parse
+import urllib.request
+from collections.abc import Iterator, Mapping
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from pricing.lists import price_list, priced, render
+from pricing.skus import unit_prices
+
+LISTED = Path(__file__).resolve().parents[1] / "price-list.json"
+CATALOG = "https://cloudbilling.googleapis.com"
+COMPUTE_ENGINE = "services/6F81-5844-456A"
+PAGE = 5000
+TIMEOUT_SECONDS = 60
+SOURCE = "Google Cloud Billing Catalog"
+
+
+def skus(endpoint: str, *, key: str = "", token: str = "") -> Iterator[Mapping[str, Any]]:
+    """Every SKU of Compute Engine ("Method: services.skus.list")."""
+    if not endpoint.startswith(("https://", "http://127.0.0.1:")):
+        raise SystemExit(f"--endpoint: {endpoint} is not https")
+    page = ""
+    while True:
+        query = {"currencyCode": "USD", "pageSize": str(PAGE), "key": key, "pageToken": page}
+        asked = urllib.parse.urlencode({name: value for name, value in query.items() if value})
+        request = urllib.request.Request(f"{endpoint}/v1/{COMPUTE_ENGINE}/skus?{asked}")
+        if token:
+            request.add_header("Authorization", f"Bearer {token}")
+        with urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS) as answer:
+            found = json.load(answer)
+        yield from found.get("skus", ())
+        page = found.get("nextPageToken", "")
+        if not page:
+            return
+
+
+def asked(endpoint: str, day: date, *, key: str = "", token: str = "") -> dict[str, Any]:
+    """The list that the catalog gives on this day; SystemExit where nothing in it could be read."""
+    units = unit_prices(skus(endpoint, key=key, token=token))
+    machines = priced(units)
+    if not machines:
+        raise SystemExit(
+            "The catalog was read, and no machine in it has a price: its descriptions have changed"
+        )
+    return price_list(SOURCE, day, machines, units)
+
+
+def stored(table: Mapping[str, Any], source: str, day: date) -> dict[str, Any]:
+    """The list of a table that somebody has made of the catalog.
+
+    A spot price that is the other is none: M2 machines have no spot price, and such tables repeat the other.
+    """
+    machines: dict[str, dict[str, tuple[float | None, ...]]] = {}
+    for region, models in table["prices"].items():
+        spot = models.get("spot", {})
+        for machine, amount in models["on_demand"].items():
+            known = spot.get(machine)
+            cheaper = known if known is not None and known < amount else None
+            machines.setdefault(machine, {})[region] = (amount, cheaper)
+    return price_list(source, day, machines)
+
+
+def main() -> None:
+    """Write the file."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--key", default="", help="API key of a project")
+    parser.add_argument("--token", default="", help="access token")
+    parser.add_argument("--stored", type=Path, help="a table of somebody else, instead of the catalog")
+    parser.add_argument("--date", type=date.fromisoformat, help="the day of that table")
+    parser.add_argument("--source", default="", help="where that table is from")
+    parser.add_argument("--endpoint", default=CATALOG, help="where the catalog is")
+    parser.add_argument("--out", type=Path, default=LISTED)
+    said = parser.parse_args()
+    if said.stored:
+        if not (said.date and said.source):
+            parser.error("--stored needs --date and --source")
+        made = stored(json.loads(said.stored.read_text(encoding="utf-8")), said.source, said.date)
+    elif said.key or said.token:
+        made = asked(said.endpoint, datetime.now(UTC).date(), key=said.key, token=said.token)
+    else:
+        parser.error("give --key, --token or --stored")
+    said.out.write_text(render([made]), encoding="utf-8")
+    parts = ", ".join(f"{len(part)} {name}" for name, part in made.items() if isinstance(part, dict))
+    print(f"{said.out}: {parts}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,156 @@
+"""The program that writes price-list.json, over real HTTP and from a stored table."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from pricing.lists import price_list, priced, render
+from pricing.skus import unit_prices
+from pricing.write_prices import stored
+from spotwarden.governance.costs import price_of
+from spotwarden.governance.price_file import read_lists
+from spotwarden.model.prices import PriceTable, VmKind
+from tests.contract.scripted import Scripted
+from tests.infra.pricing.catalog import NO_PRICES, SKUS
+
+PROGRAM = Path(__file__).resolve().parents[3] / "infra/pricing/write_prices.py"
+DAY = date(2026, 8, 3)
+
+
+@pytest.fixture
+def catalog() -> Iterator[Scripted]:
+    """A price catalog in two pages."""
+    with Scripted() as server:
+        server.say({"skus": [*NO_PRICES, *SKUS[:9]], "nextPageToken": "next"})
+        server.say({"skus": SKUS[9:], "nextPageToken": ""})
+        yield server
+
+
+def written(*words: str | Path) -> subprocess.CompletedProcess[str]:
+    """What the program says, and how it ends."""
+    return subprocess.run([sys.executable, PROGRAM, *words], capture_output=True, text=True, check=False)
+
+
+def table(file: Path) -> PriceTable:
+    """What the product reads of it."""
+    return PriceTable(lists=read_lists(file.read_bytes()))
+
+
+def cost(
+    prices: PriceTable, machine: str, region: str = "us-central1", model: str = "STANDARD", **more: object
+):
+    """USD an hour of one VM."""
+    found = price_of(VmKind(machine_type=machine, region=region, provisioning=model, **more), prices)
+    return found and round(found.per_hour, 6)
+
+
+def test_the_catalog_becomes_prices_of_machines(catalog: Scripted, tmp_path: Path):
+    """By their parts: vCPUs, memory, GPUs; N1 with GPUs, custom types, TPUs, flex-start."""
+    done = written("--key", "secret", "--endpoint", catalog.url, "--out", tmp_path / "price-list.json")
+    assert done.returncode == 0, done.stderr
+    prices = table(tmp_path / "price-list.json")
+    assert cost(prices, "n2-standard-8") == round(8 * 0.031611 + 32 * 0.004237, 6)
+    assert cost(prices, "n2-standard-8", model="SPOT") == round(8 * 0.01 + 32 * 0.001, 6)
+    n1 = 4 * 0.031611 + 15 * 0.004237
+    assert cost(prices, "n1-standard-4", gpu="nvidia-tesla-t4", gpus=2) == round(n1 + 0.70, 6)
+    assert cost(prices, "n1-standard-4", gpu="nvidia-tesla-v100", gpus=1) == round(n1 + 2.48, 6)
+    assert cost(prices, "custom-4-8192") == round(4 * 0.033174 + 8 * 0.004446, 6)
+    a100 = {"gpu": "nvidia-tesla-a100", "gpus": 1}
+    assert cost(prices, "a2-highgpu-1g", **a100) == round(12 * 0.031611 + 85 * 0.004237 + 2.933908, 6)
+    assert cost(prices, "a2-highgpu-1g", model="FLEX_START", **a100) == round(
+        12 * 0.0158 + 85 * 0.0021 + 1.5, 6
+    )
+    assert cost(prices, "ct6e-standard-4t", "us-east5", "SPOT") == 5.6132
+    assert [asked.query.get("pageToken", "") for asked in catalog.asked] == ["", "next"]
+    assert catalog.asked[0].path == "/v1/services/6F81-5844-456A/skus"
+    assert catalog.asked[0].query["key"] == "secret"
+
+
+@pytest.mark.parametrize(
+    ("machine", "more"),
+    [
+        ("n1-standard-4", {"gpu": "nvidia-tesla-p4", "gpus": 1}),
+        ("n2-custom-4-8192", {}),
+        ("n2-custom-4-65536-ext", {}),
+        ("e2-standard-4", {}),
+    ],
+)
+def test_what_the_catalog_does_not_say_is_unknown(catalog: Scripted, tmp_path: Path, machine, more):
+    """Not even in part: a machine without the price of its GPU has none."""
+    written("--token", "token", "--endpoint", catalog.url, "--out", tmp_path / "price-list.json")
+    assert cost(table(tmp_path / "price-list.json"), machine, **more) is None
+    assert catalog.asked[0].headers["Authorization"] == "Bearer token"
+
+
+def test_a_catalog_of_which_nothing_can_be_read_leaves_the_file(tmp_path: Path):
+    """Its words have changed: an empty list would take every price away."""
+    with Scripted() as server:
+        server.say({"skus": NO_PRICES})
+        done = written("--key", "k", "--endpoint", server.url, "--out", tmp_path / "price-list.json")
+    assert done.returncode == 1
+    assert "no machine in it has a price" in done.stderr
+    assert not (tmp_path / "price-list.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ((), "give --key, --token or --stored"),
+        (("--stored", "x.json"), "--stored needs --date and --source"),
+        (("--key", "k", "--endpoint", "http://example.com"), "is not https"),
+    ],
+)
+def test_what_cannot_be_asked_is_said(words, says):
+    """Without a key in the clear."""
+    done = written(*words)
+    assert done.returncode != 0
+    assert says in done.stderr
+
+
+def test_a_stored_table_keeps_its_day_and_source(tmp_path: Path):
+    """Those of whoever has read the catalog; sizes of one price for each vCPU become one row."""
+    machines = {"n2-standard-2": 0.2, "n2-standard-4": 0.4, "e2-micro": 0.01, "g2-standard-4": 0.7}
+    spot = {"n2-standard-2": 0.1, "n2-standard-4": 0.2, "e2-micro": 0.01}
+    source = tmp_path / "table.json"
+    source.write_text(json.dumps({"prices": {"us-central1": {"on_demand": machines, "spot": spot}}}))
+    out = tmp_path / "price-list.json"
+    written("--stored", source, "--date", "2026-08-03", "--source", "here", "--out", out)
+    [made] = read_lists(out.read_bytes())
+    assert (made.date, made.source) == (DAY, "here")
+    assert made.series == {"n2-standard": {"us-central1": (0.1, 0.05)}}
+    assert made.machines == {"e2-micro": {"us-central1": (0.01,)}, "g2-standard-4": {"us-central1": (0.7,)}}
+    assert made.included == {"g2-standard-4": 1}
+
+
+def test_sizes_that_cost_differently_stay_apart():
+    """A series is said only where it says nothing else."""
+    prices = {"us-central1": {"on_demand": {"c4-standard-2": 0.1, "c4-standard-4": 0.21}}}
+    assert [*stored({"prices": prices}, "here", DAY)["machines"]] == ["c4-standard-2", "c4-standard-4"]
+
+
+def test_sizes_that_are_not_everywhere_stay_apart():
+    """Where one of them has no price, another's vCPU must not give it one."""
+    prices = {
+        "us-central1": {"on_demand": {"c4-standard-2": 0.1, "c4-standard-4": 0.2}},
+        "us-east1": {"on_demand": {"c4-standard-2": 0.1}},
+    }
+    made = stored({"prices": prices}, "here", DAY)
+    assert "c4-standard-4" in made["machines"]
+    assert made.get("series", {}) == {}
+
+
+def test_what_is_written_says_what_the_catalog_says():
+    """Of every machine that its parts price: shortening the list changes no price."""
+    units = unit_prices(SKUS)
+    prices = PriceTable(lists=read_lists(render([price_list("here", DAY, priced(units), units)]).encode()))
+    machines = priced(units)
+    assert len(machines) > 50
+    for machine, rows in machines.items():
+        for region, row in rows.items():
+            if row[0] is not None:
+                assert cost(prices, machine, region) == pytest.approx(row[0], abs=2e-4 * row[0])
