@@ -33,6 +33,11 @@ def job_file(asked: LaunchRequest) -> str:
     return said + own
 
 
+def budget_of(text: str) -> float | None:
+    """The budget in the text of a `job.toml` that can be followed."""
+    return typed.convert(durations(read_toml(text.encode())), JobFile).budget
+
+
 def _own(path: Path) -> str:
     try:
         own = path.read_text(encoding="utf-8")

@@ -16,10 +16,11 @@ from spotwarden.cli.interrupted import so_far
 from spotwarden.cli.launching.asked import LaunchRequest
 from spotwarden.cli.launching.beside import refuse_beside
 from spotwarden.cli.launching.folder import KEPT, KIT, digest, read_kit, write
-from spotwarden.cli.launching.limits_file import job_file
+from spotwarden.cli.launching.limits_file import budget_of, job_file
 from spotwarden.cli.launching.offered import check_offered
 from spotwarden.cli.launching.options import asked_of, with_options
 from spotwarden.cli.launching.package import has_requirements
+from spotwarden.cli.launching.priced import check_priced
 from spotwarden.cli.launching.reading import read_script
 from spotwarden.cli.launching.sending import send_input
 from spotwarden.cli.launching.staging import Staging, staging
@@ -158,6 +159,7 @@ def _launch(
     if problem := submission.problem(first, again=again) or submission.another_script(first, package.launch):
         raise click.ClickException(problem)
     refuse_beside(context, first)
+    check_priced(context, package.launch, budget_of(limits) if limits else first.file.budget)
     check_offered(context.cloud.compute, package.launch)
     storing(asked.job)
     with staging(context, first) as stage:
