@@ -65,9 +65,9 @@ def test_a_look_says_what_a_click_would_do_and_how_the_case_stands(web):
     assert page.status_code == 200
     for said in (
         "Keep vm?",
-        "Spotwarden takes no action on vm until 2026-01-05 17:00 UTC",
+        "Spotwarden takes no action on vm until 17:00 UTC on Mon, Jan 5",
         "Keep for 8 h",
-        "it will be stopped (its disks are kept) at 2026-01-05 09:30 UTC or later",
+        "it will be stopped (its disks are kept) at 09:30 UTC on Mon, Jan 5 or later",
         "vm (us-central1-a)",
         f"You answer as {ADA}",
         f"spotwarden cases keep idle {web.world.id} --for 8h",
@@ -122,7 +122,7 @@ def test_a_second_click_is_told_who_answered_and_when(web):
     web.world.wait(hours=3)
     for page in (web.click(token), web.open(token)):
         assert page.status_code == 200
-        assert f"{ADA} answered this at 2026-01-05 09:00 UTC. Nothing was done again." in page.text
+        assert f"{ADA} answered this at 09:00 UTC on Mon, Jan 5. Nothing was done again." in page.text
         assert "<form" not in page.text
     assert case(web).keep_until == until
 
@@ -207,7 +207,7 @@ def test_a_click_after_the_remedy_says_what_was_done(web):
     web.world.sweep()
     page = web.click(token)
     assert page.status_code == 409
-    assert "It is too late: it was stopped at 2026-01-05 09:30 UTC" in page.text
+    assert "It is too late: it was stopped at 09:30 UTC on Mon, Jan 5" in page.text
     assert web.used(web.offer(Way.KEEP)) is None
 
 
@@ -234,7 +234,7 @@ def test_a_message_about_an_earlier_case_answers_no_later_one(web, way):
     web.world.sweep()
     for page in (web.open(token), web.click(token)):
         assert page.status_code == 409
-        assert "opened at 2026-01-05 09:05 UTC" in page.text
+        assert "opened at 09:05 UTC on Mon, Jan 5" in page.text
     assert case(web).keep_until is None
     assert web.world.asked() == []
 

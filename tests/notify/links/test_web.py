@@ -12,6 +12,7 @@ from spotwarden.gcp import rest_only
 from spotwarden.layout import PreferenceRecord, person_key
 from spotwarden.model.delivery import Pace, Preference
 from spotwarden.model.governance import Limits, Mode, Remedy
+from spotwarden.model.limits import NotifyLimits
 from spotwarden.model.notice import Way
 from spotwarden.model.offer import PreferenceOffer
 from spotwarden.notify.links.pages.rendering import style
@@ -296,6 +297,37 @@ def test_an_unknown_time_zone_saves_nothing(web, zone):
     assert "Unknown time zone" in page.text
     assert "<b>" not in page.text
     assert preference(web) is None
+
+
+@pytest.mark.parametrize(
+    ("own", "due", "answered"),
+    [
+        ("Asia/Tokyo", "18:30 JST on Mon, Jan 5", "18:00 JST on Mon, Jan 5"),
+        ("", "10:30 CET on Mon, Jan 5", "10:00 CET on Mon, Jan 5"),
+        ("Mars/Olympus", "10:30 CET on Mon, Jan 5", "10:00 CET on Mon, Jan 5"),
+    ],
+)
+def test_pages_tell_times_on_their_reader_s_clock(web, own, due, answered):
+    """As in mails: what the reader chose counts first, then the policy's zone for them."""
+    web.world.set_policy(notify=NotifyLimits(timezone="America/New_York", timezones={ADA: "Europe/Berlin"}))
+    wish = Preference(pace=Pace.DAILY, at=web.now, timezone=own)
+    name = web.world.layout.build(PreferenceRecord(person=person_key(ADA)))
+    web.world.cloud.store.write(name, msgspec.json.encode(wish), generation=0)
+    token = web.token(Way.KEEP)
+    assert f"at {due} or later" in web.open(token).text
+    web.click(token)
+    again = web.open(token).text
+    assert f"{ADA} answered this at {answered}." in again
+    assert " UTC" not in again
+
+
+def test_a_page_does_not_wait_to_know_its_reader_s_clock(web):
+    """Where the choice can't be read now, times are in the policy's zone."""
+    web.click(preference_offer(web), pace="daily", timezone="Asia/Tokyo")
+    web.world.cloud.store.trouble.order("read", unanswered(after_work=False), about="preferences/", times=9)
+    page = web.open(web.token(Way.KEEP))
+    assert page.status_code == 200
+    assert "at 09:30 UTC on Mon, Jan 5 or later" in page.text
 
 
 def test_a_mail_programs_own_button_keeps_the_time_zone(web):

@@ -1,6 +1,6 @@
 """How often a person wants to hear of what is only news, and on which clock."""
 
-from datetime import timedelta
+from datetime import timedelta, tzinfo
 
 import msgspec
 
@@ -14,7 +14,8 @@ from spotwarden.model.offer import PreferenceOffer
 from spotwarden.model.opening import is_zone
 from spotwarden.model.outcome import Done
 from spotwarden.notify.links.reply import AnswerFailed, AnswerTrouble, PreferencesShown, Reply
-from spotwarden.ports import BrokenError
+from spotwarden.notify.reader_zone import reader_zone
+from spotwarden.ports import BrokenError, UnansweredError
 
 typed.prepare(Preference)
 
@@ -22,7 +23,7 @@ typed.prepare(Preference)
 def show_preference(context: SweepContext, preference_offer: PreferenceOffer) -> Reply:
     """What this person has asked for so far; nothing is changed."""
     digest = context.policy.notify.digest
-    said = _stored(context, preference_offer)
+    said = _stored(context, preference_offer.to)
     if said is None:
         return PreferencesShown(preference_offer=preference_offer, pace=None, digest=digest)
     return _shown(preference_offer, said, digest)
@@ -41,12 +42,22 @@ def save_preference(
 def unsubscribe(context: SweepContext, preference_offer: PreferenceOffer) -> Reply:
     """One message a day, and no report, is the least; the clock stays."""
     try:
-        said = _stored(context, preference_offer)
+        said = _stored(context, preference_offer.to)
     except BrokenError:
         said = None
     timezone = said.timezone if said else ""
     least = Preference(pace=Pace.DAILY, weekly=False, at=context.tick.now, timezone=timezone)
     return _save(context, preference_offer, least)
+
+
+def zone_for(context: SweepContext, to: str) -> tzinfo:
+    """The clock of whoever answers, as in their mails; a choice that can't be read now does not count."""
+    try:
+        said = _stored(context, to)
+    except (BrokenError, UnansweredError):
+        said = None
+    policy = context.policy
+    return reader_zone(to, policy.notify, policy.teams, said.timezone if said else "")
 
 
 def _save(context: SweepContext, preference_offer: PreferenceOffer, said: Preference) -> Reply:
@@ -56,7 +67,7 @@ def _save(context: SweepContext, preference_offer: PreferenceOffer, said: Prefer
     step = StoreObject(
         reason=f"{preference_offer.to} wants to hear: {said.pace.value}{weekly}{zone}",
         job="",
-        name=_name(context, preference_offer),
+        name=_name(context, preference_offer.to),
         data=data,
         content_type="application/json",
     )
@@ -84,11 +95,11 @@ def _shown(
     )
 
 
-def _stored(context: SweepContext, preference_offer: PreferenceOffer) -> Preference | None:
-    name = _name(context, preference_offer)
+def _stored(context: SweepContext, to: str) -> Preference | None:
+    name = _name(context, to)
     stored = context.cloud.store.read(name)
     return decoded(name, stored.data, Preference) if stored else None
 
 
-def _name(context: SweepContext, preference_offer: PreferenceOffer) -> str:
-    return context.settings.layout.build(PreferenceRecord(person=person_key(preference_offer.to)))
+def _name(context: SweepContext, to: str) -> str:
+    return context.settings.layout.build(PreferenceRecord(person=person_key(to)))

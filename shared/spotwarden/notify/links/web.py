@@ -13,14 +13,15 @@ from spotwarden.engine.log import log
 from spotwarden.engine.policy_file.reading import PolicyError
 from spotwarden.engine.settings import Settings
 from spotwarden.model.delivery import Pace
-from spotwarden.model.offer import Offer, PreferenceOffer, Unfit
+from spotwarden.model.offer import Offer, PreferenceOffer, Unfit, UsedAnswer
 from spotwarden.model.tick import Tick
 from spotwarden.notify.links.audience import audience
 from spotwarden.notify.links.pages import headers, render
-from spotwarden.notify.links.preferences import save_preference, show_preference, unsubscribe
-from spotwarden.notify.links.reply import AnswerFailed, AnswerTrouble, Reply
+from spotwarden.notify.links.preferences import save_preference, show_preference, unsubscribe, zone_for
+from spotwarden.notify.links.reply import AnswerFailed, AnswerGiven, AnswerShown, AnswerTrouble, Reply
 from spotwarden.notify.links.taking import AnswerRequest, broken, give, show
 from spotwarden.notify.links.tokens import VARIABLE, Keys, read
+from spotwarden.notify.templates.view import Moments
 from spotwarden.ports import BrokenError, UnansweredError
 
 if TYPE_CHECKING:
@@ -65,13 +66,23 @@ def _without_policy(
 def respond(request: "Request", context: SweepContext, environ: Mapping[str, str]) -> "Response":
     """The page for this request; its token is neither logged nor told to anybody."""
     keys = Keys.read(environ.get(VARIABLE, ""), audience(context.settings))
-    return _sent(*_reply(request, AnswerRequest(context, keys)))
+    reply, token = _reply(request, AnswerRequest(context, keys))
+    return _sent(reply, token, _moments(reply, context))
 
 
-def _sent(reply: Reply, token: str) -> "Response":
+def _moments(reply: Reply, context: SweepContext) -> Moments | None:
+    """How its reader is told times; None for a page that tells none."""
+    match reply:
+        case AnswerShown(offer=offer) | AnswerGiven(used=UsedAnswer(offer=offer)):
+            return Moments(context.tick.now, zone_for(context, offer.to))
+        case _:
+            return None
+
+
+def _sent(reply: Reply, token: str, moments: Moments | None = None) -> "Response":
     from werkzeug.wrappers import Response
 
-    page = render(reply, token)
+    page = render(reply, token, moments)
     more = {"Allow": ", ".join(METHODS)} if page.code == HTTPStatus.METHOD_NOT_ALLOWED else {}
     return Response(page.html, status=page.code, headers={**headers(), **more})
 

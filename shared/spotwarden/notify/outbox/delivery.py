@@ -18,7 +18,6 @@ from spotwarden.layout import DeliveryRound, PreferenceRecord, UndeliveredRecord
 from spotwarden.model.action import Change, SendMessage, Wait
 from spotwarden.model.delivery import Batch, Channel, Delivered, Preference, Undelivered
 from spotwarden.model.message import Message
-from spotwarden.model.opening import is_zone
 from spotwarden.model.outcome import Done, Outcome
 from spotwarden.notify.outbox.due import asks_pace, due
 from spotwarden.notify.outbox.lease import HeldRound, LostError
@@ -140,8 +139,7 @@ class RecipientDelivery:
             said = self._preference
         except UnansweredError:
             said = None
-        own = said.timezone if said and is_zone(said.timezone) else ""
-        return replace(self._shared.renderer, own=own)
+        return replace(self._shared.renderer, own=said.timezone if said else "")
 
     def _send_fresh(self, some: Sequence[Waiting]) -> bool:
         """Send one message of what was not told before; whether one may go on."""

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta, tzinfo
-from fnmatch import fnmatchcase
 from functools import partial
 
 import msgspec
@@ -12,13 +11,13 @@ from spotwarden.model.delivery import Channel, Pending
 from spotwarden.model.limits import NotifyLimits
 from spotwarden.model.message import MailLinks, Message, Shape
 from spotwarden.model.offer import Offer, PreferenceOffer
-from spotwarden.model.opening import zone_of
 from spotwarden.model.policy import Policy, Team
 from spotwarden.notify import templates as messages
 from spotwarden.notify.channels.settings import ChannelSettings
 from spotwarden.notify.links.audience import audience
 from spotwarden.notify.links.offers import offers
 from spotwarden.notify.links.tokens import VARIABLE, Keys, sign
+from spotwarden.notify.reader_zone import reader_zone
 
 PREFERENCE_LINK_LASTS = timedelta(days=90)
 """How long the link to one's preferences holds: whoever cleans up his mail is to find it good."""
@@ -83,16 +82,7 @@ class Renderer(msgspec.Struct, frozen=True, kw_only=True):
         return messages.hook(pendings, shape=shape, id=message_id, at=at, again=again, zone=zone)
 
     def _zone(self, address: str) -> tzinfo:
-        """The clock of whoever reads there: their own choice, else the policy's for them or their team."""
-        if self.own:
-            return zone_of(self.own)
-        for pattern, zone in self.limits.timezones.items():
-            if fnmatchcase(address.casefold(), pattern.casefold()):
-                return zone_of(zone)
-        for _, team in sorted(self.teams.items()):
-            if team.timezone and _is_of(address, team):
-                return zone_of(team.timezone)
-        return zone_of(self.limits.timezone)
+        return reader_zone(address, self.limits, self.teams, self.own)
 
     def _links(self, pendings: Sequence[Pending], to: str, at: datetime) -> MailLinks:
         report = self.report or self.limits.report
@@ -115,8 +105,3 @@ class Renderer(msgspec.Struct, frozen=True, kw_only=True):
 
     def _link(self, keys: Keys, what: Offer | PreferenceOffer) -> str:
         return f"{self.answers}?t={sign(what, keys)}"
-
-
-def _is_of(address: str, team: Team) -> bool:
-    """Whether an address, or a hook of this name, is a team's own or one of its people's."""
-    return address in {team.email, team.hook} or any(fnmatchcase(address, owner) for owner in team.owners)

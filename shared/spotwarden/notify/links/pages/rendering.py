@@ -6,7 +6,7 @@ from functools import cache
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from spotwarden.notify.links.pages.text import page
+from spotwarden.notify.links.pages.text import on_clock, page
 from spotwarden.notify.links.reply import Rendered, Reply
 from spotwarden.notify.templates.environment import environment
 from spotwarden.notify.templates.headers import page_headers
@@ -14,13 +14,14 @@ from spotwarden.notify.templates.headers import page_headers
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-if TYPE_CHECKING:
-    pass
+    from spotwarden.notify.templates.view import Moments
 
 
-def render(reply: Reply, token: str) -> Rendered:
-    """The page; `token` goes into its form, if it has one."""
+def render(reply: Reply, token: str, moments: "Moments | None" = None) -> Rendered:
+    """The page; `token` goes into its form, if it has one. `moments` says how its reader is told times."""
     said = page(reply)
+    if moments is not None:
+        said = on_clock(said, moments.told)
     template = _environment().get_template("answer.html.j2")
     return Rendered(code=said.code, html=template.render(page=said, tone=said.tone.value, token=token))
 

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from msgspec.structs import replace
+
 from spotwarden.model.delivery import Pace
 from spotwarden.model.notice import Way
 from spotwarden.model.offer import Unfit
@@ -99,6 +101,17 @@ _TROUBLE: Mapping[AnswerTrouble, tuple[int, str, str]] = {
 def page(reply: Reply) -> AnswerPage:
     """The page for this reply."""
     return _PAGES[type(reply)](reply)
+
+
+def on_clock(said: AnswerPage, tell: Callable[[str], str]) -> AnswerPage:
+    """The page with each moment in it as `tell` writes it; commands stay as they are typed."""
+    return replace(
+        said,
+        says=tell(said.says),
+        notes=tuple(map(tell, said.notes)),
+        facts=tuple((word, tell(text)) for word, text in said.facts),
+        foot=tell(said.foot),
+    )
 
 
 def _shown(shown: AnswerShown) -> AnswerPage:
