@@ -90,7 +90,10 @@ class Config:
         elif action in {"set", "unset"}:
             self._set(action, rest, configuration, line=line)
         elif action not in _HARMLESS_ACTIONS:
-            self._trouble = ScriptRefused(f"gcloud config {action} is not supported here", line=line)
+            self._trouble = ScriptRefused(
+                f"gcloud config {action} is not supported here; name project and zone in the create",
+                line=line,
+            )
 
     def _lose(self, what: str, unknown: Unknown | None, line: int) -> None:
         reason = unknown.reason if unknown else "something unknown"
@@ -143,5 +146,7 @@ def _bad_project(project: str, *, line: int) -> ScriptRefused | None:
     if project.isdigit():
         return ScriptRefused(f"the project {project!r} is a number; write the id of the project", line=line)
     if not _PROJECT_ID.fullmatch(project):
-        return ScriptRefused(f"{project!r} is not a valid project ID", line=line)
+        return ScriptRefused(
+            f"{project!r} is not a valid project ID; write one, such as my-project-1", line=line
+        )
     return None

@@ -38,13 +38,15 @@ def check(scene: GcloudScene) -> None:
     """Raise `Refused` for what gcloud refuses for containers only."""
     args = scene.args
     if args.given("source-instance-template") and scene.track == "v1":
-        raise args.refusal("source-instance-template", "fails with containers in gcloud 528")
+        raise args.refusal("source-instance-template", "makes gcloud 528 fail with containers; leave it out")
     if not args.given("container-image"):
-        raise args.refusal("container-image", "is needed")
+        raise args.refusal("container-image", "is missing; name the container's image")
     if (args["machine-type"] or "").startswith("t2a"):
-        raise args.refusal("machine-type", "T2A machines cannot run containers this way")
+        raise args.refusal(
+            "machine-type", "T2A machines can't run containers this way; choose another machine type"
+        )
     if any(disk.get("boot") for disk in args["disk"] or []):
-        raise args.refusal("disk", "the boot disk of a machine with a container comes from an image")
+        raise args.refusal("disk", "can't have boot=yes with a container: its boot disk comes from an image")
     for flag in ("metadata", "metadata-from-file"):
         for key in _FORBIDDEN_KEYS:
             if key in (args[flag] or {}):

@@ -87,9 +87,13 @@ def _check_globals(args: Args, files: Mapping[str, bytes]) -> None:
     if args["impersonate-service-account"]:
         raise args.refusal("impersonate-service-account", "a re-run uses its own account; leave this out")
     if args["universe-domain"] not in {None, "googleapis.com"}:
-        raise args.refusal("universe-domain", f"{args['universe-domain']!r} is not Google's public cloud")
+        raise args.refusal(
+            "universe-domain", f"{args['universe-domain']!r} is not Google's public cloud; leave this out"
+        )
     if args.given("http-timeout") and not args["http-timeout"].strip().lstrip("+-").isdigit():
-        raise args.refusal("http-timeout", f"{args['http-timeout']!r} is not a whole number")
+        raise args.refusal(
+            "http-timeout", f"{args['http-timeout']!r} is not a whole number; write seconds, such as 60"
+        )
     for flag in _TOKEN_FILES:
         if args[flag]:
             _check_file(args, flag, files)
@@ -99,7 +103,10 @@ def _check_globals(args: Args, files: Mapping[str, bytes]) -> None:
 def _check_format(args: Args) -> None:
     wanted = args["format"]
     if wanted and (not _FORMAT.match(wanted) or wanted.count("(") != wanted.count(")")):
-        raise args.refusal("format", f"{wanted!r} is not a gcloud format")
+        raise args.refusal(
+            "format",
+            f"{wanted!r} is not a gcloud format; write json, yaml, or another of `gcloud topic formats`",
+        )
 
 
 def _check_file(args: Args, flag: str, files: Mapping[str, bytes]) -> None:
@@ -114,7 +121,7 @@ def _bulk_request(scene: GcloudScene) -> Request:
     flag = "region" if args.given("region") else "zone"
     place = args[flag]
     if not place:
-        raise args.refusal(flag, "may not be empty")
+        raise args.refusal(flag, f"is empty; name a {flag}")
     bulk.check(args, scene.version)
     scene = _at(scene, scene.home, place, regional=flag == "region")
     instance.check(scene)
@@ -142,7 +149,7 @@ def _machine_requests(scene: GcloudScene, configured_zone: str | None) -> list[R
     refs = _machines(scene, configured_zone)
     args = scene.args
     if len(refs) > 1 and args.given("address"):
-        raise args.refusal("address", "an address is for one machine only")
+        raise args.refusal("address", "is for one machine only; leave it out, or create one machine")
     first = _at(scene, refs[0].parts["project"], refs[0].parts["zone"])
     if scene.command == CONTAINER:
         container.check(first)
@@ -168,7 +175,7 @@ def _machines(scene: GcloudScene, configured_zone: str | None) -> list[ResourceL
     if args.given("zone"):
         zone = scene.link("zone", args["zone"], "zones", project=scene.home).parts["name"]
     if not args.names:
-        raise ScriptRefused("the machine needs a name")
+        raise ScriptRefused("the machine needs a name; write it behind `create`")
     refs = []
     for token in args.names:
         try:

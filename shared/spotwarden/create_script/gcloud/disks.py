@@ -91,7 +91,7 @@ def _check_new(scene: GcloudScene, disk: dict[str, Any]) -> None:
     args = scene.args
     _check_disk(scene, "create-disk", disk)
     if args["csek-key-file"]:
-        raise args.refusal("create-disk", "fails with --csek-key-file in gcloud 528")
+        raise args.refusal("create-disk", "makes gcloud 528 fail with --csek-key-file; leave one of them out")
     sources = {
         disk[key]
         for key in ("image", "image-family", "source-snapshot", "source-instant-snapshot")
@@ -129,7 +129,9 @@ def _check_no_boot_flags(args: Args) -> None:
     kms = tuple(f"boot-disk-kms-{part}" for part in ("key", "keyring", "location", "project"))
     for flag in flags + kms:
         if args[flag]:
-            raise args.refusal(flag, "can't be used with a --disk or --create-disk with boot=yes")
+            raise args.refusal(
+                flag, "can't be used with a --disk or --create-disk with boot=yes; leave one of them out"
+            )
     if not args["boot-disk-auto-delete"]:
         raise args.refusal(
             "boot-disk-auto-delete", "cannot be negated beside a disk with boot=yes; use its auto-delete"
@@ -156,7 +158,8 @@ def _boot(scene: GcloudScene, name: str | None, image: ResourceLink, keys: KeyRi
     managed = None if scene.command == CONTAINER else kms_key(scene, "boot-disk")
     if managed and key:
         raise args.refusal(
-            "boot-disk-kms-key", "can't be used with a key for the same disk in --csek-key-file"
+            "boot-disk-kms-key",
+            "can't be used with a key for the same disk in --csek-key-file; leave one out",
         )
     return compact(
         autoDelete=args["boot-disk-auto-delete"],

@@ -45,7 +45,7 @@ class _Reader:
     def flags(self, path: Raw, line: int) -> list[ArgToken]:
         """Give the flags of one file; they keep the line of the command."""
         if not isinstance(path, str):
-            raise ScriptRefused(f"{_FLAG}: {path!r} is not the name of a file", line=line)
+            raise ScriptRefused(f"{_FLAG}: {path!r} is not the name of a file; write it in quotes", line=line)
         self._left -= 1
         if self._left < 0:
             raise ScriptRefused(f"{_FLAG}: {path!r} is one file too many, or includes itself", line=line)

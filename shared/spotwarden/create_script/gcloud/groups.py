@@ -33,10 +33,10 @@ def check(args: Args, command: str) -> None:
     for group in EXCLUSIVE:
         given = [flag for flag in group if args.given(flag)]
         if len(given) > 1:
-            raise args.refusal(given[1], f"can't be used with --{given[0]}")
+            raise args.refusal(given[1], f"can't be used with --{given[0]}; leave one of them out")
     for group in NEEDED_FOR_BULK if command == BULK else ():
         if not args.given(*group):
-            raise args.refusal(group[0], f"this or --{group[1]} is needed")
+            raise args.refusal(group[0], f"is missing; add it or --{group[1]}")
     for needed, group in TOGETHER:
         missing = [flag for flag in needed if not args.given(flag)]
         if missing and args.given(*group):

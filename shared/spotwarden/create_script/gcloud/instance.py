@@ -51,7 +51,7 @@ def check(scene: GcloudScene) -> None:
     """Raise `Refused` for what gcloud refuses before it builds the first request."""
     for flag, command, tracks in _BROKEN:
         if scene.args.given(flag) and scene.command == command and scene.track in tracks:
-            raise scene.args.refusal(flag, "fails in gcloud 528")
+            raise scene.args.refusal(flag, "makes gcloud 528 fail; leave it out")
     if scene.command != CONTAINER and scene.args["image-project"] and not _names_image(scene):
         raise scene.args.refusal("image-project", "needs --image or --image-family beside it")
     disks.check(scene)
@@ -189,13 +189,15 @@ def service_accounts(scene: GcloudScene) -> list[dict[str, Any]] | None:
     if not scopes:
         return [{"email": email}] if email != "default" else None
     if email != "default" and not _EMAIL.match(email):
-        raise args.refusal("service-account", f"{email!r} is neither an e-mail address nor the word default")
+        raise args.refusal(
+            "service-account", f"{email!r} is not an e-mail address; write one, or the word default"
+        )
     return [{"email": email, "scopes": sorted(url for scope in scopes for url in _urls(scene, scope))}]
 
 
 def _urls(scene: GcloudScene, scope: str) -> tuple[str, ...]:
     if not scope:
-        raise scene.args.refusal("scopes", "a scope may not be empty")
+        raise scene.args.refusal("scopes", "has an empty scope; remove it and its comma")
     if "=" in scope:
         raise scene.args.refusal("scopes", f"{scope!r} names an account; give that by --service-account")
     return SCOPES.get(scope, (scope,))

@@ -76,11 +76,13 @@ class ResourceLinks:
         path that is nearly one.
         """
         if not value:
-            raise ScriptRefused(f"an empty name is not a {_singular(collection)}")
+            raise ScriptRefused(f"the name of the {_singular(collection)} is empty; write it")
         if value.startswith(("https://", "http://")):
             return self._by_url(value, collection)
         if value.startswith("gs://"):
-            raise ScriptRefused(f"{value!r} is an object of Cloud Storage, not a {_singular(collection)}")
+            raise ScriptRefused(
+                f"{value!r} is an object of Cloud Storage; name a {_singular(collection)} instead"
+            )
         path, pattern, prefixes = _shape(collection)
         match = pattern.match(value)
         if match:
@@ -105,11 +107,15 @@ class ResourceLinks:
     def _by_url(self, url: str, collection: str) -> ResourceLink:
         match = _URL.fullmatch(url)
         if not match:
-            raise ScriptRefused(f"{url!r} is not a Compute Engine URL")
+            raise ScriptRefused(
+                f"{url!r} is not a Compute Engine URL; write the name alone, or {PATHS[collection]}"
+            )
         path, pattern, _ = _shape(collection)
         found = pattern.fullmatch(match["path"])
         if not found:
-            raise ScriptRefused(f"{url!r} is not the URL of a {_singular(collection)}")
+            raise ScriptRefused(
+                f"{url!r} is not the URL of a {_singular(collection)}; its path must be {path}"
+            )
         self._version = match["version"] or match["short"]
         return ResourceLink.make(
             match["base"], path, {part: unquote(value) for part, value in found.groupdict().items()}
@@ -120,7 +126,9 @@ def path_of(url: str) -> str:
     """Give the path of a URL of the API from `projects/` on; raise `ScriptRefused` for any other URL."""
     match = _URL.fullmatch(url)
     if not match or not match["path"].startswith("projects/"):
-        raise ScriptRefused(f"{url!r} is not the URL of a Compute Engine resource")
+        raise ScriptRefused(
+            f"{url!r} is not a Compute Engine URL; write one, such as https://compute.googleapis.com/compute/v1/projects/…"
+        )
     return unquote(match["path"])
 
 

@@ -39,7 +39,7 @@ def _split(value: str, delimiter: str) -> list[str]:
     if value.startswith("^") and "^" in value[1:]:
         delimiter, value = value[1:].split("^", 1)
         if not delimiter:
-            raise Misfit("has an empty delimiter between its carets")
+            raise Misfit("has an empty delimiter between its carets; write one, such as ^;^")
     if not value:
         return []
     pieces = value.split(delimiter)
@@ -64,7 +64,7 @@ def pairs(
 
     def read(given: Raw) -> dict[str, Any]:
         if isinstance(given, list):
-            raise Misfit("takes a dictionary, not a list")
+            raise Misfit("takes a dictionary, not a list; write KEY: VALUE lines")
         raw = given.items() if isinstance(given, dict) else map(_cut, split(given))
         found = dict(_pair(name, piece, rules) for name, piece in raw)
         for name in required:
@@ -100,7 +100,7 @@ def _pair(name: Raw, value: Raw, rules: tuple[Any, Reader | None, Reader | None,
 def _specified(name: str, value: Raw, read: Reader | None) -> Raw:
     if read is None:
         if value:
-            raise Misfit(f"{name} takes no value")
+            raise Misfit(f"{name} takes no value; write it alone")
         return None
     if read is text:
         # A number in a flags file counts as its text here, unlike in metadata.

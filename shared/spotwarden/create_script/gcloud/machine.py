@@ -25,7 +25,10 @@ def _custom(args: Args) -> str | None:
     if not memory:
         raise args.refusal("custom-memory", "must be more than 0")
     if args["machine-type"]:
-        raise args.refusal("machine-type", "can't be used with --custom-cpu and --custom-memory")
+        raise args.refusal(
+            "machine-type",
+            "can't be used with --custom-cpu and --custom-memory; leave it out, or both of them",
+        )
     family = f"{args['custom-vm-type']}-" if args["custom-vm-type"] else ""
     extended = "-ext" if args["custom-extensions"] else ""
     return f"{family}custom-{cpu}-{memory // _MIB}{extended}"

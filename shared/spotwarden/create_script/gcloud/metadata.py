@@ -40,7 +40,7 @@ def metadata(
 
 def _path(path: Raw) -> str:
     if not isinstance(path, str):
-        raise Misfit(f"{path!r} is not the name of a file")
+        raise Misfit(f"{path!r} is not the name of a file; write it in quotes")
     return path
 
 
@@ -63,7 +63,7 @@ def _tag_by_number(key: Raw, value: Raw) -> tuple[str, str]:
 def _tag_as_named(key: Raw, value: Raw) -> tuple[str, str]:
     """A value may carry its key along; the number behind the name of a key is known to the API only."""
     if not isinstance(key, str) or not isinstance(value, str):
-        raise Misfit(f"{key!r} and {value!r} must be texts")
+        raise Misfit(f"{key!r} and {value!r} must be texts; put quotes around them")
     named = _TAG_VALUE.fullmatch(value)
     if named:
         return named[1], named[2]

@@ -49,6 +49,6 @@ def _check(scene: GcloudScene, mount: dict[str, Any], disk: dict[str, Any], *, c
     if disk.get("device-name") and disk["device-name"] != name:
         raise scene.args.refusal(_FLAG, f"the disk {name!r} must have its name as device name")
     if disk.get("mode") == "ro" and (mount.get("mode") in {"", "rw"} or created):
-        raise scene.args.refusal(_FLAG, f"the disk {name!r} is read-only")
+        raise scene.args.refusal(_FLAG, f"the disk {name!r} is read-only; attach it with mode=rw")
     if created and mount.get("partition"):
         raise scene.args.refusal(_FLAG, f"the new disk {name!r} has no partitions yet")

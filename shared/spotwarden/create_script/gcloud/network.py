@@ -85,7 +85,9 @@ def _check_cards(scene: GcloudScene) -> None:
     args = scene.args
     for card in args["network-interface"]:
         if "address" in card and "no-address" in card:
-            raise args.refusal("network-interface", "one card cannot have address and no-address")
+            raise args.refusal(
+                "network-interface", "has a card with both address and no-address; leave one of them out"
+            )
         if card.get("ipv6-network-tier") == "STANDARD" and scene.version == OLDEST:
             reason = newer("ipv6-network-tier=STANDARD", NEWEST, OLDEST)
             raise args.refusal("network-interface", reason)
@@ -99,9 +101,9 @@ def _check_cards(scene: GcloudScene) -> None:
 def _check_names(scene: GcloudScene) -> None:
     args = scene.args
     if args["public-ptr"] and args.given("network-interface"):
-        raise args.refusal("public-ptr", "can't be used with --network-interface")
+        raise args.refusal("public-ptr", "can't be used with --network-interface; leave one of them out")
     if args["public-ptr-domain"] is not None and args["no-public-ptr"]:
-        raise args.refusal("public-ptr-domain", "can't be used with --no-public-ptr")
+        raise args.refusal("public-ptr-domain", "can't be used with --no-public-ptr; leave one of them out")
 
 
 def _interface(

@@ -21,7 +21,7 @@ def _number(value: str) -> int:
     try:
         return int(value)
     except ValueError:
-        raise Misfit(f"{value!r} is not a whole number") from None
+        raise Misfit(f"{value!r} is not a whole number; write digits only, such as 2") from None
 
 
 def _filled(value: Raw) -> Raw:
@@ -97,7 +97,7 @@ def _check(args: Args) -> None:
             "instance-termination-action", "needs one of --" + ", --".join(bounds) + " beside it"
         )
     if args.given("max-run-duration") and args.given("termination-time"):
-        raise args.refusal("termination-time", "can't be used with --max-run-duration")
+        raise args.refusal("termination-time", "can't be used with --max-run-duration; leave one of them out")
 
 
 def _restart(args: Args, *, restart: bool | None) -> dict[str, Any]:

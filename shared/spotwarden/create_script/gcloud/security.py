@@ -107,7 +107,7 @@ def _read_keys(content: str, *, rsa: bool) -> dict[str, dict[str, str]]:
     except (ValueError, RecursionError) as error:
         raise Misfit(f"the key file is not valid JSON: {error}") from None
     if not isinstance(records, list):
-        raise Misfit("the key file must hold a list")
+        raise Misfit("the key file must hold a list of keys, each with uri, key and key-type")
     keys: dict[str, dict[str, str]] = {}
     for record in records:
         path, key = _read_key(record, rsa=rsa)
@@ -121,18 +121,23 @@ def _read_key(record: Raw, *, rsa: bool) -> tuple[str, dict[str, str]]:
     if not isinstance(record, dict) or record.keys() != {"uri", "key", "key-type"}:
         raise Misfit("each record of the key file must have exactly the keys uri, key and key-type")
     if not all(isinstance(value, str) for value in record.values()):
-        raise Misfit("uri, key and key-type must be texts")
+        raise Misfit("uri, key and key-type of the key file must be texts; put quotes around them")
     field, length = _KEY_TYPES.get(record["key-type"], ("", 0))
     if not field or (field == "rsaEncryptedKey" and not rsa):
-        raise Misfit(f"{record['key-type']!r} is not a key type that this command knows")
+        raise Misfit(
+            f"{record['key-type']!r} is not a key type that this command takes; write raw or, with"
+            " gcloud beta, rsa-encrypted"
+        )
     _check_key(record["key"], length)
     return path_of(record["uri"]), {field: record["key"]}
 
 
 def _check_key(key: str, length: int) -> None:
     if len(key) != length or not key.endswith("="):
-        raise Misfit(f"a key must have {length} characters and end with =")
+        raise Misfit(
+            f"a key of the key file must have {length} characters and end with =; encode it in base64"
+        )
     try:
         base64.b64decode(key, validate=True)
     except (binascii.Error, ValueError):
-        raise Misfit("a key is not valid base64") from None
+        raise Misfit("a key of the key file is not valid base64; encode it again") from None

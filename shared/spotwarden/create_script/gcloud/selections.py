@@ -17,7 +17,7 @@ def selection(value: Raw) -> list[dict[str, list[str]]]:
     for piece in text(value).split(","):
         match = _PIECE.fullmatch(piece.strip())
         if not match:
-            raise Misfit(f"{piece!r} is not of the form KEY=VALUE")
+            raise Misfit(f"{piece!r} is not of the form KEY=VALUE, such as rank=1")
         found.setdefault(match[1], []).append(match[2].strip())
     return [found]
 
@@ -56,4 +56,6 @@ def _rank(args: Args, wanted: dict[str, list[str]]) -> str | None:
     try:
         return str(int(wanted["rank"][0]))
     except ValueError:
-        raise args.refusal(_FLAG, f"the rank {wanted['rank'][0]!r} is not a whole number") from None
+        raise args.refusal(
+            _FLAG, f"the rank {wanted['rank'][0]!r} is not a whole number; write digits only"
+        ) from None

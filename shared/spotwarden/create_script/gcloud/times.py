@@ -27,7 +27,7 @@ def duration(*, unit: str = "s", low: int = 0, high: int | None = None) -> Reade
     def read(value: Raw) -> int:
         number = _seconds(_with_unit(text(value), unit))
         if number != int(number):
-            raise Misfit(f"{value!r} is not a whole number of seconds")
+            raise Misfit(f"{value!r} is not a whole number of seconds; write one, such as 90s")
         if number < low or (high is not None and number > high):
             raise Misfit(f"{value!r} must lie between {low} s and {high or 'any number of'} s")
         return int(number)
@@ -44,7 +44,7 @@ def _with_unit(value: str, unit: str) -> str:
 
 def _seconds(value: str) -> float:
     if len(value) > _LONGEST:
-        raise Misfit(f"is longer than {_LONGEST} characters")
+        raise Misfit(f"is longer than {_LONGEST} characters; write it shorter, such as 36h")
     parts = dict.fromkeys(("years", "months", "days", "hours", "minutes", "seconds"), 0.0)
     body = value.upper()
     sign = -1 if body.startswith("-") else 1
@@ -66,7 +66,7 @@ def _amounts(body: str, *, by_time: bool) -> Iterator[tuple[float, str]]:
         if not digits and not unit:
             return
         if not digits or not unit:
-            raise Misfit("is not a valid duration; each number needs a unit, and each unit a number")
+            raise Misfit("needs a unit for each number, and a number for each unit, such as 1h30m")
         if unit in _FRACTIONS:
             yield _number(digits) / _FRACTIONS[unit], "seconds"
             continue
@@ -78,7 +78,7 @@ def _number(digits: str) -> float:
     try:
         return float(digits)
     except ValueError:
-        raise Misfit(f"{digits!r} is not a valid number") from None
+        raise Misfit(f"{digits!r} is not a valid number; write a duration such as 1h30m") from None
 
 
 def _unit(letter: str, *, by_time: bool) -> str:

@@ -41,14 +41,14 @@ GIB = 2**30
 def text(value: Raw) -> str:
     """Take a value as it is; refuse a list or a dictionary of a flags file."""
     if not isinstance(value, str):
-        raise Misfit("takes one text, not a list or a dictionary")
+        raise Misfit("takes one text, not a list or a dictionary; write it in quotes")
     return value
 
 
 def filled(value: Raw) -> str:
     """Take any text but the empty one."""
     if not text(value):
-        raise Misfit("may not be empty")
+        raise Misfit("is empty; give a value, or leave it out")
     return str(value)
 
 
@@ -59,7 +59,7 @@ def whole(*, low: int | None = None, high: int | None = None) -> Reader:
         try:
             number = int(value)
         except (TypeError, ValueError):
-            raise Misfit(f"{value!r} is not a whole number") from None
+            raise Misfit(f"{value!r} is not a whole number; write digits only, such as 2") from None
         if (low is not None and number < low) or (high is not None and number > high):
             raise Misfit(f"must lie between {low} and {high}, not {number}")
         return number

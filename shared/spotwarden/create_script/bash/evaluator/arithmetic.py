@@ -156,7 +156,9 @@ class _Parser(Scanner):
         if self.kind == "name":
             return self.variable()
         raise self.error(
-            "ends where a number is expected" if not self.lexeme else f"is invalid at `{self.lexeme}`"
+            "ends where a number is expected"
+            if not self.lexeme
+            else f"has `{self.lexeme}` where a number or a variable is expected"
         )
 
     def numeral(self) -> int:

@@ -124,7 +124,9 @@ def _declare_assigned(
 
 def _declare(shell: Shell, name: str, declaration: _Declaration) -> None:
     if not name.isidentifier():
-        raise ScriptRefused(f"{name} is not a valid variable name", line=shell.line)
+        raise ScriptRefused(
+            f"{name} is not a valid variable name; use letters, digits and _, a letter first", line=shell.line
+        )
     scope = shell.state.scopes[-1]
     if declaration.inside and name not in scope:
         scope[name] = Variable()

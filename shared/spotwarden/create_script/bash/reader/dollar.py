@@ -102,7 +102,9 @@ def _closed(cursor: Cursor, parameter: Parameter) -> Parameter:
     if cursor.ended:
         raise cursor.broken("a `${` is never closed")
     if not cursor.take("}"):
-        raise cursor.refused(f"`${{{parameter.name}…}}` is not valid in bash")
+        raise cursor.refused(
+            f"`${{{parameter.name}…}}` is not valid in bash; write ${{NAME}}, or quote the text"
+        )
     return parameter
 
 
