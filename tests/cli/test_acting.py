@@ -123,7 +123,7 @@ def test_stopping_closes_the_ledger_and_stops_every_node(shop):
     shop.launch("my-job-1", "my-job-2")
     said = shop.ok("stop", "my-job", "--yes", "--why", "wrong data")
     assert "100 GB of disks are kept and cost money. `spotwarden stop my-job --delete` deletes" in said
-    assert "my-job is closed as stopped; my-job-1, my-job-2 was told to be stopped" in said
+    assert "my-job is closed as stopped; Compute Engine was asked to stop my-job-1, my-job-2" in said
     closed = shop.attempt(2)
     assert (closed.state, closed.reason) == (AttemptState.STOPPED, "stopped by ada@example.com: wrong data")
     shop.world.until(lambda: {one.status.value for one in shop.vms().values()} == {"TERMINATED"})
@@ -145,7 +145,7 @@ def test_a_disk_that_outlives_its_vm_is_named(shop):
     shop.create("my-job", disks=[disk])
     shop.record(instances={"my-job": shop.vms()["my-job"].id})
     said = shop.ok("stop", "my-job", "--delete", "--yes")
-    assert "50 GB of disks outlive their VMs and cost money until you delete them" in said
+    assert "50 GB of disks stay and cost money until you delete them" in said
     assert shop.attempt(2).state is AttemptState.STOPPED
 
 
@@ -261,7 +261,7 @@ def test_keeping_a_job_without_a_case_exempts_it_to_the_end_of_that_day(shop):
     shop.record()
     shop.put(JobFileName(job="my-job"), b'# mine\nowner = "ada"\n[rules.idle]\nact = "1h"\n')
     said = shop.ok("keep", "my-job", "--until", "2099-12-30")
-    assert "exempt from every rule to the end of 2099-12-30: its job.toml" in said
+    assert "exempt from every rule to the end of 2099-12-30 (keep_until in its job.toml)" in said
     text = shop.read(JobFileName(job="my-job"))
     assert text.startswith('# mine\nowner = "ada"\nkeep_until = 2099-12-30\n\n[rules.idle]\n')
     assert "keeps it no longer" in shop.ok("keep", "my-job", "--off")
@@ -346,8 +346,8 @@ def test_extending_a_job_that_was_warned_grants_hours_on_top(shop):
     [
         ("", "4h", "24h"),
         ('[job_cap]\nmax_runtime = "1d"\n', "4h", "24h"),
-        ('[job_cap]\nmax_runtime = "1d"\n', "5h", "the policy's limit leaves 4h more"),
-        ('[job_cap]\nmax_runtime = "20h"\n', "1h", "the policy bounds it to 20h"),
+        ('[job_cap]\nmax_runtime = "1d"\n', "5h", "the policy allows 4h more"),
+        ('[job_cap]\nmax_runtime = "20h"\n', "1h", "the policy's limit is 20h"),
     ],
 )
 def test_extending_before_any_warning_raises_the_jobs_own_limit(shop, policy, by, says):
@@ -367,6 +367,6 @@ def test_a_job_that_nothing_bounds_need_not_be_extended(shop):
     """Nor one that is unknown, or whose file is broken."""
     assert "unknown job or VM" in shop.refused("extend", "my-job", "--by", "1h")
     shop.record()
-    assert "nothing bounds its time" in shop.refused("extend", "my-job", "--by", "1h")
+    assert "it has no time limit" in shop.refused("extend", "my-job", "--by", "1h")
     shop.put(JobFileName(job="my-job"), b"max_runtime = \n")
-    assert "job.toml cannot be read" in shop.refused("extend", "my-job", "--by", "1h")
+    assert "job.toml can't be read" in shop.refused("extend", "my-job", "--by", "1h")

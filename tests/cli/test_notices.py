@@ -69,7 +69,7 @@ def names(workstation, prefix):
 
 def test_nothing_is_said_to_be_nothing(workstation):
     """With the bucket, so that nobody looks into the wrong one."""
-    assert workstation.ok("notices", "list") == f"nothing waits to be told in gs://{workstation.bucket}\n"
+    assert workstation.ok("notices", "list") == f"no notices wait in gs://{workstation.bucket}\n"
     assert json.loads(workstation.ok("notices", "list", "--json")) == []
 
 
@@ -212,7 +212,7 @@ def test_what_cannot_be_read_is_told_beside_the_rest(workstation, put):
 def test_what_is_none_of_ours_is_left_alone(workstation):
     """An object of another name is no notice."""
     workstation.store.write("spotwarden/undelivered/readme.txt", b"hello", generation=None)
-    assert "nothing waits" in workstation.ok("notices", "list")
+    assert "no notices wait" in workstation.ok("notices", "list")
 
 
 def test_text_of_others_steers_no_terminal(workstation, put):

@@ -119,7 +119,7 @@ def test_the_limits_of_a_job_are_explained(shop):
     assert lines[0] == "test-vm: owner ada@example.com, of the team eyes"
     assert [re.split(" {2,}", line) for line in lines[1:-3]] == [
         ["RULE", "VALUE", "HOLDS", "FROM", "CEILING", "NOTE"],
-        ["idle", "mode", "enforce", "default", "-", "job.toml says observe, which is not a job's to say"],
+        ["idle", "mode", "enforce", "default", "-", "job.toml says observe, but no job can change it"],
         ["idle", "remedy", "none", "default", "-", "-"],
         ["idle", "grace", "20m", "policy", "-", "-"],
         ["idle", "looks", "1", "default", "-", "-"],

@@ -118,7 +118,7 @@ def test_a_launch_that_was_begun_is_not_said_to_be_queued(speaker, run):
     page = run()
     assert page.splitlines()[0].startswith("train: unknown")
     (step,) = said(page, "next")
-    assert "the launch of attempt 1 was begun and is not on record" in step
+    assert "attempt 1 is being launched and is not on record yet" in step
     assert "From 09:10:00 UTC on the job counts as stopped" in step
 
 

@@ -45,7 +45,7 @@ def test_a_launch_sends_what_gcloud_would(google: Scripted, compute: ComputeEngi
 def test_only_a_create_request_is_sent(google: Scripted, compute: ComputeEngine, bad: dict[str, str]):
     """Whatever came out of a script, the token goes nowhere but to Compute Engine."""
     google.say(OPERATION)
-    with pytest.raises(ValueError, match="No create request"):
+    with pytest.raises(ValueError, match="Not a create request"):
         compute.launch(msgspec.structs.replace(INSERT, **bad), "r")
     assert google.asked == []
 

@@ -184,9 +184,9 @@ def test_only_an_id_is_ever_acted_on(google: Scripted, compute: ComputeEngine, b
     google.say({})
     calls: list[Callable[..., object]] = [compute.start, compute.delete]
     for call in calls:
-        with pytest.raises(ValueError, match="No instance id"):
+        with pytest.raises(ValueError, match="Not an instance ID"):
             call(*bad, "r")
-    with pytest.raises(ValueError, match="No instance id"):
+    with pytest.raises(ValueError, match="Not an instance ID"):
         compute.resource(*bad)
     assert google.asked == []
 

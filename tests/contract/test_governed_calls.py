@@ -71,9 +71,9 @@ def test_another_refusal_of_labels_is_said_at_once(google: Scripted, compute: Co
 def test_a_name_is_never_acted_on(google: Scripted, compute: ComputeEngine, name: str):
     """Nothing is sent for what is no id."""
     google.say(DONE)
-    with pytest.raises(ValueError, match="No instance id"):
+    with pytest.raises(ValueError, match="Not an instance ID"):
         compute.stop(ZONE, name, "r")
-    with pytest.raises(ValueError, match="No instance id"):
+    with pytest.raises(ValueError, match="Not an instance ID"):
         compute.label(ZONE, name, {"a": "b"})
     assert google.asked == []
 
@@ -93,7 +93,7 @@ def test_a_name_is_never_acted_on(google: Scripted, compute: ComputeEngine, name
 def test_only_a_thing_of_ours_by_its_id_is_removed(google: Scripted, compute: ComputeEngine, link: str):
     """No name, no other project, no VM, no other host."""
     google.say(DONE)
-    with pytest.raises(ValueError, match="by its id"):
+    with pytest.raises(ValueError, match="by its ID"):
         compute.remove(link, "r")
     assert google.asked == []
 

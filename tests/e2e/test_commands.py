@@ -195,7 +195,7 @@ def test_a_job_is_stopped_and_starts_again(shell, script):
     """Closed and stopped by its owner; asked for, it is brought back in place, as attempt 2."""
     shell.ok("submit", script("job-g"))
     said = shell.ok("stop", "job-g", "--yes", "--why", "wrong data")
-    assert "job-g is closed as stopped; job-g was told to be stopped" in said
+    assert "job-g is closed as stopped; Compute Engine was asked to stop job-g" in said
     until(lambda: "TERMINATED" in shell.ok("local", "status"))
     assert "Its stopped VM job-g is started again" in shell.ok("restart", "job-g")
 

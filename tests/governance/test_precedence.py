@@ -168,7 +168,7 @@ def test_what_is_fixed_is_no_jobs_to_say(name, said):
     known = policy()
     assert idle(known, **{name: said}) == known.idle
     held = {one.name: one for one in explain(known, "idle", job_file=JobFile(rules={"idle": {name: said}}))}
-    assert "not a job's to say" in held[name].note
+    assert "no job can change it" in held[name].note
 
 
 @pytest.mark.parametrize(
@@ -208,7 +208,7 @@ def test_every_value_says_where_it_comes_from():
     }
     assert held["act"].ceiling == 4 * HOUR
     assert held["act"].note == "the team says 9h"
-    assert held["grace"].note == "job.toml says 1h, more than it may have"
+    assert held["grace"].note == "job.toml says 1h, beyond the ceiling"
     assert held["remedy"].note.startswith("job.toml cannot be followed: it is 3; it must be")
 
 

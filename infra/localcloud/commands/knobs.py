@@ -64,13 +64,13 @@ def stockout(zone: str, machine: str | None, seconds: float, *, off: bool) -> No
 @click.option("--off", is_flag=True, help="End all faults.")
 @click.option("--list", "show", is_flag=True, help="List active faults.")
 def fault(*, off: bool, show: bool, **rule: Any) -> None:
-    """Make calls fail or slow.
+    """Make calls fail, or slow them down.
 
     Example: spotwarden local fault storage --status 503 --count 3
     """
     if off:
         call("DELETE", "/local/faults")
-        click.echo("no faults any more")
+        click.echo("all faults have ended")
         return
     if not show:
         call("POST", "/local/faults", _fault_rule(**rule))

@@ -118,7 +118,7 @@ class Mailbox:
         try:
             trouble = msgspec.json.decode(await request.body(), type=Trouble)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise ApiError(400, "invalid", f"This is no trouble of mail: {error}") from error
+            raise ApiError(400, "invalid", f"This is not a fault of the mail server: {error}") from error
         await self._door.suffer(trouble)
         return await self._show(request)
 

@@ -97,7 +97,7 @@ _TROUBLES: Mapping[str, _Trouble] = {
         evidence={"GPUs": "4 x nvidia-l4, all reporting", "busiest GPU": "1.0%", "cost so far": "$3.42"},
     ),
     "job_cap": _Trouble(
-        reason=f"job {JOB} has used 100% of its limit: run time over all attempts 20.1 h of 20 h",
+        reason=f"job {JOB} has used 100% of a limit: run time over all attempts, 20.1 h of 20 h",
         todo="let it finish, or stop it",
         doubt=f"we don't know when {VM} started",
         hint="",
@@ -106,7 +106,7 @@ _TROUBLES: Mapping[str, _Trouble] = {
         key=JOB,
     ),
     "instance_cap": _Trouble(
-        reason=f"VM {VM} in {ZONE} has used 100% of its limit: time up since it was started 56.2 h of 56 h",
+        reason=f"VM {VM} in {ZONE} has used 100% of a limit: time up since it was started, 56.2 h of 56 h",
         todo="save a checkpoint, then stop the VM",
         doubt=f"we don't know when {VM} started",
         hint="",
@@ -114,7 +114,7 @@ _TROUBLES: Mapping[str, _Trouble] = {
         evidence={"time up since it was started": "56.2 h of 56 h (100%)"},
     ),
     "owner_cap": _Trouble(
-        reason="ada@example.com has used 101% of its limit: GPU-hours this week 101 GPU-hours of 100"
+        reason="ada@example.com has used 101% of a limit: GPU-hours this week, 101 GPU-hours of 100"
         " GPU-hours",
         todo="stop what you don't need, or ask ops to raise the limit in the policy",
         doubt="we couldn't check how much of $500.00 ada@example.com has used: 3.0 VM-hours have no"
@@ -160,7 +160,7 @@ def _of_jobs(tick: Tick) -> Iterator[Notice]:
         file=JobFile(problem="line 3: max_runtime is not a valid duration"),
     )
     node = NodeFacts(node=VM, instance_id=ID)
-    yield notices.started(first, {VM: ID}, tick)
+    yield notices.started(replace(first, tries=(replace(tried, error=""),)), {VM: ID}, tick)
     yield notices.started(again, {VM: "1234567890123456790"}, tick)
     yield notices.not_recoverable(
         facts, node, "the create script's machine type, a3-highgpu-8g, is not in the policy's list", tick

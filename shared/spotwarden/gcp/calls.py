@@ -75,7 +75,7 @@ class Calls:
 
     def _instance(self, zone: str, instance_id: str) -> str:
         if not (_NAME.fullmatch(zone) and ID_ONLY.fullmatch(instance_id)):
-            raise ValueError(f"No instance id in a zone: {instance_id!r} in {zone!r}")
+            raise ValueError(f"Not an instance ID and a zone: {instance_id!r} in {zone!r}")
         return f"/compute/v1/projects/{self._project}/zones/{zone}/instances/{instance_id}"
 
 
@@ -86,7 +86,7 @@ def decode(answer: bytes, kind: type[T]) -> T:
     except msgspec.ValidationError:
         raise
     except msgspec.DecodeError as error:
-        raise UnansweredError(f"an answer that is cut short or no JSON: {error}") from error
+        raise UnansweredError(f"the answer is cut short or not JSON: {error}") from error
 
 
 class InTime:

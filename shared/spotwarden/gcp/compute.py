@@ -73,7 +73,7 @@ class ComputeEngine(Governed, Advised):
             ValueError: the request is no POST below `/compute/<version>/projects/`.
         """
         if request.method != "POST" or not _PATH.fullmatch(request.path):
-            raise ValueError(f"No create request: {request.method} {request.path}")
+            raise ValueError(f"Not a create request: {request.method} {request.path}")
         query = {**request.query, "requestId": request_id}
         answer = self._rest.post(request.path, query, request.body, ready=InTime(before))
         return wire.operation(decode(answer, wire.WireOperation))
@@ -108,7 +108,7 @@ class ComputeEngine(Governed, Advised):
         """As `Compute.disk`; `ValueError` where the link names no disk of a zone or region."""
         found = _DISK.search(link)
         if not found:
-            raise ValueError(f"No disk: {link!r}")
+            raise ValueError(f"Not a disk: {link!r}")
         try:
             answer = self._rest.get(f"/compute/v1/{found[0]}", {})
         except RejectedError as refused:

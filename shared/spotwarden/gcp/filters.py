@@ -49,5 +49,5 @@ class WantedInstances(msgspec.Struct, frozen=True, kw_only=True):
 def any_name(names: Collection[str]) -> Mapping[str, str]:
     """The query for what has one of these names; `ValueError` for what can be none."""
     if strange := [name for name in names if not _NAME.fullmatch(name)]:
-        raise ValueError(f"No name of a machine or accelerator type: {strange[0]!r}")
+        raise ValueError(f"Not a machine or accelerator type: {strange[0]!r}")
     return {"filter": " OR ".join(f'(name = "{name}")' for name in sorted(names))}

@@ -94,5 +94,5 @@ def checked(link: str, project: str = "") -> str:
     """
     found = _LINK.fullmatch(link)
     if not found or ".." in link or (project and found[1] != project):
-        raise ValueError(f"No disk, address or snapshot by its id: {link!r}")
+        raise ValueError(f"Not a disk, address or snapshot by its ID: {link!r}")
     return link

@@ -122,7 +122,7 @@ class CloudLogging:
         try:
             return decode(self._rest.post("/v2/entries:list", {}, body), _Page)
         except msgspec.ValidationError as error:
-            raise UnansweredError(f"an answer of a form that we do not know: {error}") from error
+            raise UnansweredError(f"the answer has an unknown form: {error}") from error
 
 
 def _filter(ids: Sequence[str], since: datetime) -> str:

@@ -174,9 +174,7 @@ def _by_job(
     except ValueError as error:
         return msgspec.structs.replace(held, note=f"job.toml cannot be followed: {error}")
     if side is Lenient.FIXED:
-        return msgspec.structs.replace(
-            held, note=f"job.toml says {written(value)}, which is not a job's to say"
-        )
+        return msgspec.structs.replace(held, note=f"job.toml says {written(value)}, but no job can change it")
     if side is Lenient.OWN:
         return msgspec.structs.replace(held, value=value, source=LimitSource.JOB)
     asked, now = leniency(side, value), leniency(side, held.value)
@@ -185,7 +183,7 @@ def _by_job(
         return msgspec.structs.replace(held, value=value, source=LimitSource.JOB)
     if most > now:
         return _cut(held, f"job.toml says {written(value)}")
-    return msgspec.structs.replace(held, note=f"job.toml says {written(value)}, more than it may have")
+    return msgspec.structs.replace(held, note=f"job.toml says {written(value)}, beyond the ceiling")
 
 
 def _cut(held: EffectiveLimit, note: str) -> EffectiveLimit:

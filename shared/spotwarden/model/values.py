@@ -135,7 +135,7 @@ def _in_bounds(name: str, value: object) -> None:
     """Refuse what cannot be meant."""
     if isinstance(value, timedelta):
         if value < timedelta(0):
-            raise ValueError(f"it is {value.total_seconds():g} s; it must not be less than nothing")
+            raise ValueError(f"it is {value.total_seconds():g} s; it must be 0 or more")
         if value > LONGEST:
             raise ValueError(f"it is {written(value)}; it must be {written(LONGEST)} or less")
     elif isinstance(value, int | float):
@@ -146,7 +146,7 @@ def _in_bounds(name: str, value: object) -> None:
         if value > most:
             raise ValueError(f"it is {value:g}; it must be {most:g} or less")
     if name in POSITIVE and not value:
-        raise ValueError("it is nothing; it must be more")
+        raise ValueError("it is 0; it must be more than 0")
 
 
 def _expected(kind: Any, said: object) -> str:  # noqa: ANN401 — as above

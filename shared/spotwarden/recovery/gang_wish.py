@@ -35,7 +35,9 @@ def follow_wish(facts: JobFacts, tick: Tick) -> Step | None:
         kept = {node: removal for node, removal in attempt.removed.items() if node not in back}
         changed = replace(attempt, instances=ids, removed={**kept, **new}, updated=tick.now)
         names = ", ".join([*(f"without {node}" for node in new), *(f"with {node} again" for node in back)])
-        return WriteAttempt(reason=f"the gang goes on {names}", record=changed, generation=newest.generation)
+        return WriteAttempt(
+            reason=f"the gang continues {names}", record=changed, generation=newest.generation
+        )
     answered = (node for node in own if node.marker is not None and node.node in attempt.removed)
     return next((clear(node, f"{node.node} was removed on purpose") for node in answered), None)
 

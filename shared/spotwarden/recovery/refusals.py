@@ -10,10 +10,10 @@ class RefusalKind(Enum):
     STOCKOUT = "the zone has none now"
     QUOTA = "the project may have no more in the region"
     NOT_OFFERED = "the zone does not offer it"
-    NOT_READY = "the instance is in the middle of something"
+    NOT_READY = "another operation on the instance is under way"
     NAME_TAKEN = "the name is still taken there"
     FORBIDDEN = "we are not allowed to, at the moment"
-    FAULTY = "the request is faulty"
+    FAULTY = "the request is invalid"
     OTHER = "something that may pass"
 
 

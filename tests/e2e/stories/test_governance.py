@@ -140,7 +140,7 @@ def _told(story: subprocess.Popen[str], environment: Mapping[str, str]) -> Left:
         if "the local cloud stays up" in line:
             break
     text = "".join(said)
-    assert "everything else is still alive" in text, text
+    assert "everything else still runs, as expected" in text, text
     found = running.newest(environment)
     assert found is not None
     with httpx.Client(base_url=found.http, trust_env=False, timeout=60) as http:

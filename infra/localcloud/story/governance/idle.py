@@ -14,8 +14,8 @@ async def nap(ward: Ward, journey: GovernanceJourney) -> None:
     await journey.until(FIRST)
     await ward.told(idles)
     if not await ward.label():
-        raise StoryError(f"{ward.name} bears no label")
-    ward.stage.say(f"    the VM bears the label spotwarden-idle={await ward.label()}")
+        raise StoryError(f"{ward.name} has no label")
+    ward.stage.say(f"    the VM has the label spotwarden-idle={await ward.label()}")
     await journey.until(SECOND)
     await ward.told(idles, times=2)
     await ward.runs()
@@ -33,10 +33,10 @@ async def late(ward: Ward, journey: GovernanceJourney) -> None:
     await ward.set_metadata("DATA", "ready")
     await ward.busy()
     await journey.until(FIRST + 25)
-    await ward.noted(f"Resolved: the warning about {ward.name} no longer applies")
+    await ward.noted(f"The warning about {ward.name} no longer applies")
     ward.stage.say("its owner hears with the hour's other news that the warning no longer applies")
     if await ward.label():
-        raise StoryError(f"{ward.name} still bears the label")
+        raise StoryError(f"{ward.name} still has the label")
     await journey.until(THIRD)
     await ward.told_only(f"{ward.name} has idle GPUs")
     await ward.runs()

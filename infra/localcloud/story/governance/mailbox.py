@@ -32,7 +32,7 @@ class StopMailbox:
                 return
             await self._watch.turn("tick", TICK)
             await self._gone(waiting)
-        raise StoryError(f"{len(waiting)} pressing notices were not mailed: {', '.join(sorted(waiting))}")
+        raise StoryError(f"{len(waiting)} urgent notices were not mailed: {', '.join(sorted(waiting))}")
 
     async def _gone(self, waiting: set[str]) -> None:
         """Return when none of these waits any more, or after a while: perhaps it takes another tick."""

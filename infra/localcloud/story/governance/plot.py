@@ -43,7 +43,7 @@ CAST: tuple[Role, ...] = (
     Role(name="kept", does="idles as well; its owner wants to keep it", live=idle.kept, owner=ALAN),
     Role(name="dark", does="has no Ops Agent: nobody sees what its GPU does", live=idle.dark),
     Role(name="stay", does="has ended, and has failed to delete itself", live=over.stay),
-    Role(name="long", does="goes on and on; its team's limit is 2 h 5 min", live=over.long, owner=GRACE),
+    Role(name="long", does="runs longer than its team's limit, 2 h 5 min", live=over.long, owner=GRACE),
     # The last: it takes a whole core from the moment it runs.
     Role(name="hang", does="hangs in a busy loop, its GPU at work", live=over.hang),
 )
@@ -162,7 +162,7 @@ class GovernancePlot:
         names = [line async for line in self._destroyed()]
         if sorted(names) != sorted(DESTROYED):
             raise StoryError(f"{', '.join(sorted(names))} were destroyed, not {', '.join(DESTROYED)}")
-        stage.say("everything else is still alive, and was meant to be")
+        stage.say("everything else still runs, as expected")
 
     async def _close(self) -> None:
         """Let recover_spot look once more: what was stopped was not preempted, and is not started again."""

@@ -57,7 +57,7 @@ def list_(*, undelivered: bool, as_json: bool) -> None:
             )
         )
     elif not found.broken:
-        click.echo(f"nothing waits to be told in gs://{context.settings.bucket}")
+        click.echo(f"no notices wait in gs://{context.settings.bucket}")
     if found.broken:
         raise click.ClickException(_broken(found))
 

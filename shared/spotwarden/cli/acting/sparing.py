@@ -112,7 +112,7 @@ def extend(job: str, *, span: timedelta, why: str) -> None:
         raise click.ClickException(f"{job}: {plain(longer.why)}")
     change_job_file(word.context, word.tick, job, by=word.by, max_runtime=written(longer))
     click.echo(f"{job} may be up for {written(longer)} over all attempts: max_runtime in its job.toml")
-    click.echo("a VM of it that runs keeps the run time that it was launched with (maxRunDuration)", err=True)
+    click.echo("a VM that runs now keeps its own limit (maxRunDuration)", err=True)
 
 
 def _open(command: str, name: str) -> CaseCommand:
@@ -191,11 +191,15 @@ def _exempt(word: CaseCommand, end: datetime) -> None:
     if _job(word) is not None:
         change_job_file(word.context, word.tick, word.name, by=word.by, keep_until=day)
         click.echo(
-            f"no case is open; {word.name} is exempt from every rule to the end of {day}: its job.toml"
+            f"no case is open; {word.name} is exempt from every rule to the end of {day}"
+            " (keep_until in its job.toml)"
         )
         return
     _label(word, _vm(word), day.isoformat())
-    click.echo(f"no case is open; {word.name} is exempt from every rule to the end of {day}: its label")
+    click.echo(
+        f"no case is open; {word.name} is exempt from every rule to the end of {day}"
+        " (its label spotwarden-keep)"
+    )
 
 
 def _release(word: CaseCommand, why: str) -> None:

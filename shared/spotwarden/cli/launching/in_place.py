@@ -127,6 +127,6 @@ def overtaken(attempt: Attempt, newest: Attempt) -> click.ClickException:
 
 def _gone(attempt: Attempt) -> click.ClickException:
     return click.ClickException(
-        f"what was sent for attempt {attempt.number} of {attempt.job} is there no more, and nothing was"
-        f" launched: `spotwarden stop {attempt.job}`, then the same command with --again"
+        f"the files sent for attempt {attempt.number} of {attempt.job} are gone, so nothing was launched."
+        f" Run `spotwarden stop {attempt.job}`, then the same command with --again"
     )

@@ -152,8 +152,8 @@ class Staging:
         if others := sorted(held.name for held in in_place if not held.name.startswith(folder)):
             raise click.ClickException(
                 f"attempt {cut.number} of {self._job}, by {cut.owner or 'somebody'}, was interrupted while it"
-                f" replaced what the job had stored, and has left {', '.join(others[:3])}. Nothing was"
-                " launched; send that, too (--code, --input)"
+                f" replaced the job's files. {', '.join(others[:3])} may be of that launch. Nothing was"
+                " launched. Send that again, too (--code, --input)"
             )
 
     def _of(self, cut: Attempt) -> dict[str, HeldObject]:

@@ -131,8 +131,8 @@ def _record(starting: Starting, facts: JobFacts) -> None:
     Whatever is interrupted after the first of these is found by the next tick (`recovery/begun.py`).
     """
     so_far(
-        f"all of {facts.job} is sent, and nothing is known to be launched; the same command again goes on, "
-        f"and `spotwarden show {facts.job}` shows its status"
+        f"all files of {facts.job} are sent, but we couldn't check whether it is launched. Run the"
+        f" same command to continue, or `spotwarden show {facts.job}` to see its status"
     )
     number = _next(facts)
     for _ in range(OPENINGS):

@@ -95,7 +95,7 @@ def download(
     if dry_run:
         _say_what(requests, target)
     else:
-        so_far(f"what is in {target} stays. To get the rest, run the command again")
+        so_far(f"files in {target} are kept. To get the rest, run the command again")
         landed, more = fetch(requests, target, files, context.settings.workers)
         failed += more
         _sum_up(landed, target)

@@ -189,8 +189,8 @@ def next_step(shown: JobDetails) -> str:
     facts = shown.details.facts
     if until := counts_until(facts):
         return (
-            f"the launch of attempt {begun(facts)} was begun and is not on record yet: if the command was "
-            f"interrupted, the same one again goes on. From {until:%H:%M:%S} UTC on the job counts as stopped"
+            f"attempt {begun(facts)} is being launched and is not on record yet. If the command was"
+            f" interrupted, run it again. From {until:%H:%M:%S} UTC on the job counts as stopped"
         )
     if row.status in {Standing.QUEUED, Standing.RECOVERING}:
         return _by_itself(shown)

@@ -51,7 +51,7 @@ def typographic_signs(facts: Facts) -> Iterator[LintFinding]:
     for number, line in enumerate(facts.source.split("\n"), start=1):
         found = _TYPOGRAPHIC.search(line.split(" #", 1)[0])
         if found and not line.lstrip().startswith("#") and "gcloud" in facts.source:
-            text = f"{found.group()!r} is a sign of a word processor; bash knows plain quotes, dashes, blanks"
+            text = f"{found.group()!r} comes from a word processor; write plain quotes, dashes and spaces"
             yield LintFinding(number, "typographic-signs", text)
             return
 

@@ -40,9 +40,9 @@ def _readable(kind: type[Limits], said: object) -> dict[str, Any]:
 def _ceiling(place: str, ceiling: object, side: Lenient, base: Limits | None) -> Iterator[str]:
     own = getattr(base, place.rpartition(".")[2], ceiling)
     if side is Lenient.FIXED:
-        yield f"{place}: a job has no say in it, so it can have no ceiling"
+        yield f"{place}: no job can change it, so it can't have a ceiling"
     elif side is Lenient.OWN:
-        yield f"{place}: the job's own word counts, so it can have no ceiling"
+        yield f"{place}: each job sets it without a limit, so it can't have a ceiling"
     elif leniency(side, ceiling) < leniency(side, own):
         yield (
             f"{place}: it is {written(ceiling)}, stricter than the policy's own {written(own)};"

@@ -187,7 +187,7 @@ def _ascending(warn: tuple[Any, ...]) -> Said:
     if not warn:
         yield Slip("warn", "it is empty; at least one warning is needed before any action")
     elif not warn[0]:
-        yield Slip("warn", "the first is nothing; it must be more")
+        yield Slip("warn", "the first is 0; it must be more than 0")
     if any(first >= second for first, second in pairwise(warn)):
         ordered = ", ".join(map(written, sorted(set(warn))))
         yield Slip("warn", f"they must be in ascending order, each once: {ordered}")

@@ -35,7 +35,7 @@ def judged(
     dues = [due for measure in measures if (due := reached(measure, now)) is not None]
     return replace(
         plain,
-        reason=f"{name} has used {percent(first.share)} of its limit: {first.what} {first.said}"
+        reason=f"{name} has used {percent(first.share)} of a limit: {first.what}, {first.said}"
         f" of {first.allowed}",
         evidence=_evidence(measures),
         level=max(1, passed(first.share, warn)) if told else 0,

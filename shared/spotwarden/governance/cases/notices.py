@@ -126,7 +126,7 @@ def cleared(case: Case, why: str, policy: Policy, tick: Tick) -> Notice:
         id=f"{base_id(case)}/cleared-{len(case.warnings)}",
         kind=f"{case.rule}_cleared",
         severity=Severity.INFO,
-        what=f"Resolved: the warning about {name_of(case)} no longer applies",
+        what=f"The warning about {name_of(case)} no longer applies",
         why=why,
     )
 

@@ -44,7 +44,7 @@ def _hook(name: str, row: msgspec.Raw) -> Hook:
     try:
         said = typed.decode(row, _Said)
     except msgspec.DecodeError as error:
-        raise _wrong(name, f"is not as it should be ({_without_values(error)})") from None
+        raise _wrong(name, f"is invalid ({_without_values(error)})") from None
     _check_url(name, said.url)
     if said.shape is Shape.JSON and len(said.secret) < SHORTEST_SECRET:
         raise _wrong(

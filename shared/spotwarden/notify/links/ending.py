@@ -53,14 +53,14 @@ def end(
         says=" ".join(
             text
             for text in (
-                f"{facts.job} will be closed as stopped, so that nothing brings it back." if closing else "",
-                f"{named} will be {verb}." if meant else "No VM of it is seen running.",
+                f"{facts.job} will be closed as stopped, so that nothing restarts it." if closing else "",
+                f"{named} will be {verb}." if meant else "None of its VMs is seen running.",
             )
             if text
         ),
         notes=_notes(offer_facts, facts, meant, delete=delete),
         steps=(*closing, *(_step(offer_facts, node, now, delete=delete) for node in meant)),
-        done=_done(facts, named, closed=bool(closing), verb=verb),
+        done=_done(facts, named, closed=bool(closing), delete=delete),
     )
 
 
@@ -128,7 +128,7 @@ def _notes(
     if count and each:
         total = f"{count * each:,} GB of disks"
         if delete:
-            notes.append(f"{total} outlive their VMs and cost money until you delete them.")
+            notes.append(f"{total} stay and cost money until you delete them.")
         else:
             by = f"`spotwarden stop {facts.job} --delete`"
             notes.append(f"{total} are kept and cost money. {by} deletes the VMs too.")
@@ -137,9 +137,9 @@ def _notes(
     return tuple(notes)
 
 
-def _done(facts: JobFacts, named: str, *, closed: bool, verb: str) -> str:
+def _done(facts: JobFacts, named: str, *, closed: bool, delete: bool) -> str:
     said = [f"{facts.job} is closed as stopped"] if closed else []
-    said += [f"{named} was told to be {verb}"] if named else []
+    said += [f"Compute Engine was asked to {'delete' if delete else 'stop'} {named}"] if named else []
     return "; ".join(said)
 
 

@@ -20,22 +20,20 @@ def raised(facts: JobFacts, more: timedelta, policy: Policy) -> timedelta | Answ
     cap = cast("JobCap", limits(policy, "job_cap", owner=facts.owner, job_file=facts.file))
     own = facts.file.max_runtime
     if facts.file.problem:
-        return AnswerRefused(
-            why=f"its job.toml cannot be read, so that nothing is changed in it: {facts.file.problem}"
-        )
+        return AnswerRefused(why=f"its job.toml can't be read, so nothing was changed: {facts.file.problem}")
     if own is None and cap.max_runtime is None:
         return AnswerRefused(
-            why="nothing bounds its time: neither its job.toml nor the policy has a max_runtime"
+            why="it has no time limit: neither its job.toml nor the policy has a max_runtime"
         )
     if own is None or (cap.max_runtime is not None and own >= cap.max_runtime):
         return AnswerRefused(
-            why=f"the policy bounds it to {written(cap.max_runtime)}; you are told before it comes to that,"
-            " and the same command then grants it more, as far as the policy allows (job_cap.longest)"
+            why=f"the policy's limit is {written(cap.max_runtime)}. Once you are warned about it, the same"
+            " command grants more time, up to job_cap.longest"
         )
     wanted = own + more
     if cap.max_runtime is not None and wanted > cap.max_runtime:
         room = written(cap.max_runtime - own)
-        return AnswerRefused(why=f"it may have {written(own)}, and the policy's limit leaves {room} more")
+        return AnswerRefused(why=f"its limit is {written(own)}, and the policy allows {room} more")
     if wanted > LONGEST:
         return AnswerRefused(
             why=f"{written(wanted)} is not a valid limit; it must be {written(LONGEST)} or less"

@@ -38,7 +38,8 @@ def title(notice: Notice, most: int = 300) -> str:
     job = clean(notice.job, _LONGEST_NAME)
     if not job or re.search(rf"(?<![\w-]){re.escape(job)}(?!\w)", what):
         return what
-    return f"{job}: {what}"
+    begun = what[:1].lower() + what[1:] if what.startswith(("We ", "The ")) else what
+    return f"{job}: {begun}"
 
 
 def announced(notice: Notice, zone: tzinfo = UTC) -> str:
