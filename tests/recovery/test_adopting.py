@@ -275,3 +275,26 @@ def test_a_job_that_has_ended_leaves_the_list(some, settling, walk, code):
     steps, _ = walk(settling(status_code=code, nodes=(gone,), instances=()))
     assert [type(one) for one in steps] == [WriteAttempt, EndWatch]
     assert walk(settling(status_code=code))[0] == []
+
+
+def test_a_node_of_a_gang_that_was_lost_before_it_was_seen_is_a_node_of_it(some, step):
+    """Its bulk request made it, by the log: the attempt has its id, so that its loss is judged."""
+    there = some.instance(id="1002", name="gang-2")
+    made = [
+        some.operation("insert", name=f"op-{number}", target_id=number, target_name=node, group="g")
+        for number, node in (("1001", "gang-1"), ("1002", "gang-2"))
+    ]
+    failed = some.operation(
+        "insert", name="op-3", target_id="9", target_name="gang-9", group="g", error="NO: x"
+    )
+    facts = some.gang_job(
+        ledger=(),
+        nodes=(),
+        instances=(there,),
+        fetched=some.ran(there),
+        inserts=(*made, failed),
+        watched=some.watched(attempt=0, instances={}, recorded=False),
+    )
+    record = sighted(step(facts))
+    assert record is not None
+    assert record.instances == {"gang-1": "1001", "gang-2": "1002"}

@@ -57,6 +57,7 @@ def adopt(facts: JobFacts, tick: Tick) -> WriteAttempt | KeepWatch | None:
         return WriteAttempt(reason="another node was seen", record=more, generation=newest.generation)
     if newest and newest.attempt.state not in CLOSED and _still_there(facts, newest.attempt):
         return None
+    ids = ids if again else {**_made_with(facts, ids), **ids}
     first = min((again or new).values(), key=lambda item: item.created or tick.now)
     began = first.started or first.created or tick.now
     record = Attempt(
@@ -72,6 +73,17 @@ def adopt(facts: JobFacts, tick: Tick) -> WriteAttempt | KeepWatch | None:
         owner=facts.owner,
     )
     return WriteAttempt(reason=record.reason, record=record, generation=0, after=facts.head)
+
+
+def _made_with(facts: JobFacts, ids: Mapping[str, str]) -> dict[str, str]:
+    """The other nodes that the bulk request of these has made, by the log: one may be lost before it is seen."""
+    seen = set(ids.values())
+    groups = {insert.group for insert in facts.inserts if insert.target_id in seen} - {""}
+    return {
+        insert.target_name: insert.target_id
+        for insert in facts.inserts
+        if insert.kind == "insert" and insert.group in groups and not insert.error
+    }
 
 
 def _started_again(facts: JobFacts) -> dict[str, Instance]:
