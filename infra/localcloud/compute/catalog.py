@@ -11,6 +11,7 @@ import msgspec
 from localcloud.compute.links import region_of
 
 FAMILY_WITH_GPUS_TO_ATTACH = "n1"
+UNKNOWN_PLATFORM = "Unknown CPU Platform"
 _CUSTOM_STEP_MB = 256
 _MOST_EXTENDED_GB_PER_VCPU = 128
 
@@ -30,7 +31,7 @@ class Sizes(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 class Size(msgspec.Struct, frozen=True, array_like=True):
-    """One machine type; `gb` is all its memory, `gpus` of type `gpu` come with it."""
+    """One machine type; `gb` is all its memory, `gpus` of type `gpu` come with it, or as many TPU chips."""
 
     vcpus: int
     gb: float
@@ -46,10 +47,23 @@ class Custom(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     gb: tuple[float, float]
 
 
-class Family(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A machine family."""
+class Tpu(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The TPUs of a machine family. `listed_only`: its types stand in the lists, no VM is made of them."""
 
-    platform: str
+    zones: str
+    listed_only: bool = False
+
+    @property
+    def zone_names(self) -> Sequence[str]:
+        """The zones that have them."""
+        return self.zones.split()
+
+
+class Family(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A machine family. Google does not document the `platform` of those with TPUs."""
+
+    platform: str = UNKNOWN_PLATFORM
+    tpu: Tpu | None = None
     architecture: str = "X86_64"
     sizes: dict[str, Sizes] = {}
     named: dict[str, Size] = {}
@@ -95,7 +109,7 @@ class _Tables(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 class CatalogMachine(msgspec.Struct, frozen=True, kw_only=True):
-    """A machine type. `gpus` and `gpu` say which accelerators come with it."""
+    """A machine type. `gpus` and `gpu` say which accelerators come with it, `chips` how many of its TPU."""
 
     name: str
     family: str
@@ -105,6 +119,12 @@ class CatalogMachine(msgspec.Struct, frozen=True, kw_only=True):
     architecture: str
     gpus: int = 0
     gpu: str = ""
+    chips: int = 0
+
+    @property
+    def accelerators(self) -> tuple[str, int]:
+        """What the list of machine types says comes with it; the type of a TPU is its family's name."""
+        return (self.family, self.chips) if self.chips else (self.gpu, self.gpus)
 
     @property
     def shared_core(self) -> bool:
@@ -119,7 +139,7 @@ def _tables() -> _Tables:
 
 
 class Catalog:
-    """Everything on offer. Machine types are the same in all zones, but for those that come with GPUs."""
+    """Everything on offer. Machine types are the same in all zones, but for those with GPUs and TPUs."""
 
     def __init__(self) -> None:
         tables = _tables()
@@ -161,7 +181,15 @@ class Catalog:
         }
 
     def _offers(self, zone: str, machine: CatalogMachine) -> bool:
+        tpu = self.families[machine.family].tpu
+        if tpu is not None:
+            return zone in tpu.zone_names
         return not machine.gpu or zone in self.accelerators[machine.gpu].zone_names
+
+    def makes_instances_of(self, machine: CatalogMachine) -> bool:
+        """Whether a caller may create instances of it: some types are there for GKE alone."""
+        tpu = self.families[machine.family].tpu
+        return tpu is None or not tpu.listed_only
 
     def _predefined(self) -> Iterator[CatalogMachine]:
         for family, table in self.families.items():
@@ -180,8 +208,9 @@ class Catalog:
             memory_mb=round(size.gb * 1024),
             platform=table.platform,
             architecture=table.architecture,
-            gpus=size.gpus,
+            gpus=size.gpus if table.tpu is None else 0,
             gpu=size.gpu,
+            chips=size.gpus if table.tpu is not None else 0,
         )
 
     def _custom(self, name: str) -> CatalogMachine | None:

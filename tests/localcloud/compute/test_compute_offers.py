@@ -124,6 +124,8 @@ class TestOffers:
         catalog = Catalog()
         for accelerator in catalog.accelerators.values():
             assert set(accelerator.zone_names) <= set(catalog.zones)
+        for family in catalog.families.values():
+            assert family.tpu is None or set(family.tpu.zone_names) <= set(catalog.zones)
         bundled = {machine.gpu for machine in catalog.machines.values() if machine.gpu}
         assert bundled == {name for name, one in catalog.accelerators.items() if not one.attach}
 

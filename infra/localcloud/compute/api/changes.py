@@ -8,7 +8,7 @@ from localcloud.compute.api.disks import attach, detach
 from localcloud.compute.build import scheduling
 from localcloud.compute.build.checks import check_labels, check_metadata, check_tags
 from localcloud.compute.build.instance import metadata, tags
-from localcloud.compute.build.machine import accelerators, machine_type
+from localcloud.compute.build.machine import accelerators, has_tpu, machine_type
 from localcloud.compute.ids import fingerprint
 from localcloud.compute.refusals import invalid_field, stale
 from localcloud.compute.registry import Vm
@@ -60,7 +60,7 @@ def _set_scheduling(vm: Vm, call: Call) -> Fields:
     before = vm.resource["scheduling"]
     kept = {} if "provisioningModel" in body else {key: before[key] for key in _KEPT if key in before}
     wanted = {**kept, **body}
-    accelerated = bool(vm.resource.get("guestAccelerators"))
+    accelerated = bool(vm.resource.get("guestAccelerators")) or has_tpu(call.site, vm.resource)
     after = scheduling.complete(wanted, accelerated=accelerated, now=call.site.clock.now())
     changed = [key for key in _WHEN_STOPPED if key in body and before.get(key) != after.get(key)]
     if changed and vm.status != "TERMINATED":

@@ -8,7 +8,7 @@ from starlette.routing import BaseRoute
 
 from localcloud.compute.api.call import Answer, Call, route
 from localcloud.compute.api.collections import Made, Shown, by_name, list_in_scope, shown_routes
-from localcloud.compute.catalog import CatalogMachine
+from localcloud.compute.catalog import UNKNOWN_PLATFORM, CatalogMachine
 from localcloud.compute.links import last, region_of
 from localcloud.compute.quotas import METRICS
 from localcloud.compute.refusals import not_found
@@ -98,7 +98,7 @@ def _place_routes(site: Site, name: str, message: str, make: Callable[[str], Res
 
 
 def _zones(site: Site) -> Callable[[str], Resource]:
-    platforms = sorted({family.platform for family in site.catalog.families.values()})
+    platforms = sorted({family.platform for family in site.catalog.families.values()} - {UNKNOWN_PLATFORM})
 
     def zone(name: str) -> Resource:
         return {
@@ -201,9 +201,8 @@ def _with_custom(site: Site, shown: Shown) -> Shown:
 
 
 def _machine_type(site: Site, zone: str, machine: CatalogMachine) -> Resource:
-    gpus = (
-        [{"guestAcceleratorType": machine.gpu, "guestAcceleratorCount": machine.gpus}] if machine.gpu else []
-    )
+    kind, count = machine.accelerators
+    shown = [{"guestAcceleratorType": kind, "guestAcceleratorCount": count}] if count else []
     return {
         **_head("machineType", machine.name),
         "description": f"{machine.vcpus} vCPUs, {machine.memory_mb / 1024:g} GB RAM",
@@ -214,7 +213,7 @@ def _machine_type(site: Site, zone: str, machine: CatalogMachine) -> Resource:
         "maximumPersistentDisksSizeGb": "263168",
         "isSharedCpu": machine.shared_core,
         "architecture": machine.architecture,
-        **({"accelerators": gpus} if gpus else {}),
+        **({"accelerators": shown} if shown else {}),
         "zone": zone,
         "selfLink": site.links.link(f"zones/{zone}/machineTypes/{machine.name}"),
     }

@@ -7,7 +7,8 @@ from typing import Any
 from localcloud.compute.build import network, scheduling
 from localcloud.compute.build.checks import check_labels, check_metadata, check_name, check_tags
 from localcloud.compute.build.disks import disks
-from localcloud.compute.build.machine import accelerators, machine_type
+from localcloud.compute.build.machine import accelerators, machine_type, may_be_created
+from localcloud.compute.catalog import UNKNOWN_PLATFORM
 from localcloud.compute.ids import fingerprint
 from localcloud.compute.refusals import invalid_field
 from localcloud.compute.shelf import Resource, shared
@@ -35,7 +36,6 @@ _OUTPUT_ONLY = {
     "statusMessage",
     "zone",
 }
-UNKNOWN_PLATFORM = "Unknown CPU Platform"
 _OFTEN_THE_SAME = {
     "guestAccelerators",
     "labels",
@@ -73,9 +73,10 @@ def build(site: Site, zone: str, given: Mapping[str, Any]) -> Built:
     check_name(name)
     if "machineType" not in given:
         raise invalid_field("resource.machineType", "", "A machine type is required.")
-    machine = machine_type(site, zone, given["machineType"])
+    machine = may_be_created(site, machine_type(site, zone, given["machineType"]))
     gpus = accelerators(site, zone, machine, given.get("guestAccelerators", ()))
-    options = scheduling.complete(given.get("scheduling", {}), accelerated=bool(gpus), now=site.clock.now())
+    accelerated = bool(gpus or machine.chips)
+    options = scheduling.complete(given.get("scheduling", {}), accelerated=accelerated, now=site.clock.now())
     texts = _texts(given)
     drives = disks(site, zone, name, given.get("disks", ()), machine)
     resource = {

@@ -4,8 +4,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from localcloud.compute.catalog import FAMILY_WITH_GPUS_TO_ATTACH, CatalogMachine
+from localcloud.compute.links import last
 from localcloud.compute.refusals import invalid_field, not_found
 from localcloud.compute.site import Site
+from localcloud.errors import ApiError
 
 
 def machine_type(site: Site, zone: str, text: str, field: str = "resource.machineType") -> CatalogMachine:
@@ -22,6 +24,24 @@ def machine_type(site: Site, zone: str, text: str, field: str = "resource.machin
         why = f"Machine type with name '{reference.name}' does not exist in zone '{zone}'."
         raise invalid_field(field, text, why)
     return machine
+
+
+def may_be_created(site: Site, machine: CatalogMachine) -> CatalogMachine:
+    """The machine type, where instances of it may be created; a template may name any.
+
+    Raises:
+        ApiError: 400 where it is there for other services only. Google's status for it is not known.
+    """
+    if not site.catalog.makes_instances_of(machine):
+        message = f"This user agent is not allowed to use the machine type [{machine.name}]."
+        raise ApiError(400, "badRequest", message)
+    return machine
+
+
+def has_tpu(site: Site, resource: Mapping[str, Any]) -> bool:
+    """Whether an instance has TPUs; its resource does not list them, its machine type tells."""
+    machine = site.catalog.machine(last(resource["machineType"]), last(resource["zone"]))
+    return machine is not None and machine.chips > 0
 
 
 def accelerators(

@@ -4,6 +4,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 from localcloud.compute.build import Built
+from localcloud.compute.build.machine import has_tpu
 from localcloud.compute.life.ask import SYSTEM_ASK, Ask, begin
 from localcloud.compute.life.steps import Steps
 from localcloud.compute.life.table import Event
@@ -32,6 +33,8 @@ UNSUSPENDABLE = {
 WITH_GPUS = "You cannot suspend an instance that has GPUs attached."
 ASLEEP = "The instance is suspended; resume it."
 """"instances.start" starts what "instances.stop" has stopped; Google's own words are not known."""
+SPOT_TPU = "A Spot VM with TPUs cannot be restarted; delete it and create it again."
+""""Request TPU Spot VMs"; Google's own words are not known."""
 NOT_ASLEEP = "You can only resume an instance that is suspended."
 
 
@@ -104,9 +107,11 @@ class Commands:
         """Start it again; one that runs goes on.
 
         Raises:
-            ApiError: 400 when it is being created or stopped, or suspended.
+            ApiError: 400 when it is being created or stopped, or suspended, or is a spot VM with TPUs.
         """
         self._refuse_while(vm, "PROVISIONING", "STAGING", "STOPPING", "SUSPENDING")
+        if vm.status == "TERMINATED" and vm.resource["scheduling"]["preemptible"] and self._has_tpu(vm):
+            raise unsupported(SPOT_TPU)
         if vm.status == "SUSPENDED":
             raise unsupported(ASLEEP)
         return self._begin("start", vm, ask, self._start)
@@ -123,6 +128,9 @@ class Commands:
     def note(self, method: str, vm: Vm, ask: Ask) -> Running:
         """Write down a change that is already made, such as new labels."""
         return self._begin(method, vm, ask, self._settle)
+
+    def _has_tpu(self, vm: Vm) -> bool:
+        return has_tpu(self._site, vm.resource)
 
     def _refuse_while(self, vm: Vm, *statuses: str) -> None:
         if vm.status in statuses:

@@ -7,8 +7,9 @@ from typing import Any
 from localcloud.clock import pacific
 from localcloud.compute import attachments, local_ssd
 from localcloud.compute.build import network, scheduling
-from localcloud.compute.build.instance import UNKNOWN_PLATFORM, Built
+from localcloud.compute.build.instance import Built
 from localcloud.compute.build.machine import attachment
+from localcloud.compute.catalog import UNKNOWN_PLATFORM
 from localcloud.compute.life.table import Event, follow
 from localcloud.compute.life.tasks import Tasks
 from localcloud.compute.links import last
