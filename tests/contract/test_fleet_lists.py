@@ -137,6 +137,16 @@ def test_gpus_that_a_vm_does_not_list_come_with_its_machine_type(google: Scripte
     assert (found.gpus, found.gpu) == (4, "nvidia-a100-80gb")
 
 
+def test_tpus_are_called_by_one_name_whether_a_vm_lists_them_or_not(google: Scripted, compute: ComputeEngine):
+    """Prices and rules know one; whether Compute Engine lists them, and how, stands on no page."""
+    cards = [{"acceleratorType": f"{ROOT}/acceleratorTypes/ct6e", "acceleratorCount": 4}]
+    for listed_too in (cards, []):
+        found = read(
+            google, compute, guestAccelerators=listed_too, machineType=f"{ROOT}/machineTypes/ct6e-standard-4t"
+        )
+        assert (found.gpus, found.gpu) == (4, "tpu-v6e")
+
+
 @pytest.mark.parametrize(
     ("machine_type", "expected"),
     [
@@ -147,6 +157,11 @@ def test_gpus_that_a_vm_does_not_list_come_with_its_machine_type(google: Scripte
         ("a4-highgpu-8g", (8, "nvidia-b200")),
         ("g2-standard-32", (1, "nvidia-l4")),
         ("g2-standard-96", (8, "nvidia-l4")),
+        ("ct6e-standard-4t", (4, "tpu-v6e")),
+        ("ct5p-hightpu-1t-tpu", (1, "tpu-v5p")),
+        ("ct5lp-hightpu-8t", (8, "tpu-v5e")),
+        ("tpu7x-standard-4t", (4, "tpu7x")),
+        ("ct9e-standard-4t", (4, "tpu-ct9e")),
         ("g2-standard-5", (0, "")),
         ("b9-highgpu-8g", (0, "")),
         ("n1-standard-8", (0, "")),

@@ -16,6 +16,7 @@ from spotwarden.gcp.built_in import built_in
 from spotwarden.gcp.filters import LONGEST
 from spotwarden.gcp.managed import manager_of
 from spotwarden.gcp.wire import STATUSES, WireListed, WirePage, last, utc
+from spotwarden.model.accelerators import is_tpu
 from spotwarden.model.fleet import Fleet, Machine
 from spotwarden.typed import decode
 
@@ -234,7 +235,7 @@ class GatheredFleet:
             return known
         url, listed, scheduled, attached = key
         machine_type = self._word(last(url))
-        cards, gpu = _cards(decode(listed, tuple[WireCard, ...])) or built_in(machine_type)
+        cards, gpu = _cards(machine_type, decode(listed, tuple[WireCard, ...]))
         disks = decode(attached, tuple[WireDisk, ...])
         return self._builds.setdefault(
             key,
@@ -265,10 +266,10 @@ def _end(status: bytes) -> datetime | None:
     return utc(decode(status, WireStatus).scheduling.termination_timestamp) if ENDS in status else None
 
 
-def _cards(listed: Sequence[WireCard]) -> tuple[int, str] | None:
-    """How many accelerators, and the type of the first; None for none."""
-    number = sum(card.accelerator_count for card in listed)
-    return (number, last(listed[0].accelerator_type)) if number else None
+def _cards(machine_type: str, listed: Sequence[WireCard]) -> tuple[int, str]:
+    """How many accelerators, and the type of the first; TPUs are told by the machine type alone."""
+    number, known = sum(card.accelerator_count for card in listed), built_in(machine_type)
+    return (number, last(listed[0].accelerator_type)) if number and not is_tpu(known[1]) else known
 
 
 def by_ids(ids: Collection[str]) -> Sequence[Mapping[str, str]]:

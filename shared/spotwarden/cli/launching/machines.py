@@ -11,7 +11,9 @@ from collections.abc import Mapping
 import click
 import msgspec
 
+from spotwarden.cli.launching.tpus import check_made, tpu_machine
 from spotwarden.gcp.built_in import built_in
+from spotwarden.model.accelerators import is_tpu
 
 ALIASES: Mapping[str, str] = {
     "t4": "nvidia-tesla-t4",
@@ -52,13 +54,13 @@ WITH_GPUS = (
 
 _SAID = re.compile(r"(?P<kind>[a-z0-9-]+)(?::(?P<count>[1-9]\d?))?")
 _N1 = re.compile(r"(?:n1-(?:standard|highmem|highcpu)-|(?:n1-)?custom-)(?P<cpus>\d+)(?:-\d+(?:-ext)?)?")
-_GPU_FAMILY = re.compile(r"(?:a2|a3|a4|a4x|g2|g4)-")
+_GPU_FAMILY = re.compile(r"(?:a2|a3|a4|a4x|g2|g4|ct\d+[a-z]*|tpu\d+x)-")
 _STEP = 8
 """vCPUs that are taken for each GPU of a machine that nobody has named."""
 
 
 class MachineType(msgspec.Struct, frozen=True, kw_only=True):
-    """A machine type with its GPUs; `attached` where the request must name them."""
+    """A machine type with its GPUs or TPU chips; `attached` where the request must name them."""
 
     name: str
     gpu: str = ""
@@ -71,20 +73,30 @@ class MachineType(msgspec.Struct, frozen=True, kw_only=True):
         return bool(self.count or _GPU_FAMILY.match(self.name))
 
     @property
+    def has_tpu(self) -> bool:
+        """Whether these are TPU chips."""
+        return is_tpu(self.gpu)
+
+    @property
     def gpus(self) -> str:
-        """`nvidia-l4:1`; "" for none."""
+        """`nvidia-l4:1`, `tpu-v6e:4`; "" for none."""
         return f"{self.gpu}:{self.count}" if self.count else ""
 
 
-def machine_for(machine: str, gpu: str) -> MachineType:
-    """The machine that is meant: the one that was named, or the smallest with these GPUs.
+def machine_for(machine: str, gpu: str, tpu: str = "") -> MachineType:
+    """The machine that is meant: the one that was named, or the smallest with these GPUs or this TPU.
 
     Raises:
         UsageError: there is no such machine; says what fits.
     """
+    check_made(machine)
+    if tpu:
+        return _with_tpu(machine, gpu, tpu)
     if not gpu:
         if not machine:
-            raise click.UsageError("add --machine, such as e2-standard-8 or g2-standard-8, or --gpu l4:1")
+            raise click.UsageError(
+                "add --machine, such as e2-standard-8 or g2-standard-8, or --gpu l4:1, or --tpu v6e-4"
+            )
         count, kind = built_in(machine)
         return MachineType(name=machine, gpu=kind, count=count)
     kind, count = _read(gpu)
@@ -99,6 +111,17 @@ def machine_for(machine: str, gpu: str) -> MachineType:
         return MachineType(name=machine, gpu=kind, count=count)
     _check_attached(machine, kind, count)
     return MachineType(name=machine, gpu=kind, count=count, attached=True)
+
+
+def _with_tpu(machine: str, gpu: str, tpu: str) -> MachineType:
+    if gpu:
+        raise click.UsageError("use --gpu or --tpu, not both")
+    host = tpu_machine(tpu)
+    if machine not in ("", host.machine):
+        raise click.UsageError(
+            f"--tpu {tpu} comes with {host.machine}, not with {machine}; leave --machine out"
+        )
+    return MachineType(name=host.machine, gpu=host.gpu, count=host.chips)
 
 
 def _read(said: str) -> tuple[str, int]:

@@ -18,8 +18,9 @@ _FILE = click.Path(exists=True, path_type=Path)
 
 OPTIONS = (
     click.option("--job", required=True, help="Name of the job and of its VMs."),
-    click.option("--machine", default="", help="Machine type [default: the smallest that has --gpu]."),
+    click.option("--machine", default="", help="Machine type [default: the smallest with --gpu or --tpu]."),
     click.option("--gpu", default="", help="GPU type and count of each VM, such as l4:1 or v100:2."),
+    click.option("--tpu", default="", help="TPU of each VM, such as v6e-4."),
     click.option(
         "--nodes", type=click.IntRange(1, MOST_NODES), default=1, show_default=True, help="Number of VMs."
     ),
@@ -82,7 +83,7 @@ def asked_of(said: Mapping[str, Any], context: Context) -> LaunchRequest:
     check_job(said["job"], said["nodes"])
     if not said["region"]:
         said = {**said, "zone": said["zone"] or os.environ.get("SPOTWARDEN_ZONE", "")}
-    machine = machine_for(said["machine"], said["gpu"])
+    machine = machine_for(said["machine"], said["gpu"], said["tpu"])
     _check_place(said, machine, context)
     if said["image"] and said["image_family"]:
         raise click.UsageError("use --image or --image-family, not both")

@@ -9,6 +9,7 @@ import click
 from spotwarden.cli.launching.asked import LaunchRequest
 from spotwarden.cli.launching.package import FILE_AT_MOST
 from spotwarden.layout import Layout
+from spotwarden.model.tpus import image_for
 
 SCRIPT = "create-instance.sh"
 GPU_IMAGE = ("pytorch-2-7-cu128-ubuntu-2204-nvidia-570", "deeplearning-platform-release")
@@ -43,10 +44,16 @@ def image_of(asked: LaunchRequest) -> tuple[str, str, str]:
         return "--image", asked.image, asked.image_project
     if asked.image_family:
         return "--image-family", asked.image_family, asked.image_project
-    family, project = GPU_IMAGE if asked.machine.has_gpus else CPU_IMAGE
-    if asked.container and not asked.machine.has_gpus:
-        family, project = CONTAINER_IMAGE
-    return "--image-family", family, project
+    return "--image-family", *_family_of(asked)
+
+
+def _family_of(asked: LaunchRequest) -> tuple[str, str]:
+    """The family of images that has what the machine's accelerators need, and its project."""
+    if asked.machine.has_tpu:
+        return image_for(asked.machine.gpu)
+    if asked.machine.has_gpus:
+        return GPU_IMAGE
+    return CONTAINER_IMAGE if asked.container else CPU_IMAGE
 
 
 def command_of(asked: LaunchRequest) -> str:

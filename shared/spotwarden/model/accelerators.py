@@ -1,0 +1,9 @@
+"""What kinds of accelerators there are."""
+
+TPU = "tpu"
+"""With this begins the type of every TPU, as `tpu-v6e` and `tpu7x`."""
+
+
+def is_tpu(kind: str) -> bool:
+    """Whether accelerators of this type are TPU chips; else they are GPUs."""
+    return kind.startswith(TPU)

@@ -1,0 +1,108 @@
+"""Which machine has which TPU, and the image that its programs run on.
+
+Source: "TPU machines in accelerator-optimized machine family" and "TPU OS images" (Google), read in November
+2026. A name is what the Cloud TPU API calls the accelerator type: v6e counts chips, v5p and TPU7x count
+TensorCores, of which each chip has two. Compute Engine makes a VM of one host; more hosts are a slice.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import msgspec
+
+IMAGE_PROJECT = "ubuntu-os-accelerator-images"
+_UBUNTU_2204 = "ubuntu-accel-2204-amd64-tpu-v5e-v5p-v6e"
+_UBUNTU_2404 = "ubuntu-accel-2404-amd64-tpu-tpu7x"
+
+
+class TpuGeneration(msgspec.Struct, frozen=True, kw_only=True):
+    """A generation: its machine types without the number of chips, and which numbers one host has.
+
+    `cores` are those of a chip that its names count; `image` is Google's family of images for it.
+    """
+
+    gpu: str
+    machines: str
+    chips: tuple[int, ...]
+    cores: int = 1
+    image: str = _UBUNTU_2204
+
+
+GENERATIONS: Mapping[str, TpuGeneration] = {
+    "v6e": TpuGeneration(gpu="tpu-v6e", machines="ct6e-standard", chips=(1, 4, 8)),
+    "v5p": TpuGeneration(gpu="tpu-v5p", machines="ct5p-hightpu", chips=(4,), cores=2),
+    "tpu7x": TpuGeneration(
+        gpu="tpu7x", machines="tpu7x-standard", chips=(4,), cores=2, image=_UBUNTU_2404
+    ),
+}  # fmt: skip
+"""Those of which Compute Engine makes VMs."""
+
+ELSEWHERE = ("v2", "v3", "v4", "v5litepod", "v5e")
+"""Those that only GKE or the Cloud TPU API has."""
+_ELSEWHERE_MACHINE = re.compile(r"(?:ct3p?|ct4p|ct5lp?)-[a-z]+-\d+t")
+_SAID = re.compile(r"(?P<generation>[a-z0-9]+)-(?P<number>[1-9]\d{0,4})")
+
+
+class TpuHost(NamedTuple):
+    """A VM with TPUs: its machine type, the type of its chips, how many, and their family of images."""
+
+    machine: str
+    gpu: str
+    chips: int
+    image: str
+
+
+def tpu_host(said: str) -> TpuHost | str:
+    """The VM that has this accelerator type, or why there is none, with what to write."""
+    match = _SAID.fullmatch(said.lower())
+    name = match["generation"] if match else ""
+    if match is None or name not in (*GENERATIONS, *ELSEWHERE):
+        return f"{said[:40]!r} is not a known TPU; write one of {', '.join(offered())}"
+    if name in ELSEWHERE:
+        return f"{said}: {elsewhere(name)}"
+    generation = GENERATIONS[name]
+    chips, rest = divmod(int(match["number"]), generation.cores)
+    if rest or chips not in generation.chips:
+        return f"{said}: {_no_host(name, chips)}"
+    return TpuHost(f"{generation.machines}-{chips}t", generation.gpu, chips, generation.image)
+
+
+def is_elsewhere(machine: str) -> bool:
+    """Whether a machine type with TPUs stands in Compute Engine's lists, but no VM is made of it."""
+    return _ELSEWHERE_MACHINE.fullmatch(machine) is not None
+
+
+def elsewhere(what: str) -> str:
+    """Why there is no VM with these TPUs, and what to write."""
+    return (
+        f"Compute Engine creates no VMs with {what}; only GKE and the Cloud TPU API do. "
+        f"Use one of {', '.join(offered())}"
+    )
+
+
+def image_for(gpu: str) -> tuple[str, str]:
+    """The family of Google's images for chips of this type, and its project."""
+    known = (generation.image for generation in GENERATIONS.values() if generation.gpu == gpu)
+    return next(known, _UBUNTU_2204), IMAGE_PROJECT
+
+
+def offered() -> list[str]:
+    """Every accelerator type that one VM has."""
+    return [
+        f"{name}-{chips * generation.cores}"
+        for name, generation in GENERATIONS.items()
+        for chips in generation.chips
+    ]
+
+
+def _no_host(name: str, chips: int) -> str:
+    generation = GENERATIONS[name]
+    fitting = ", ".join(f"{name}-{count * generation.cores}" for count in generation.chips)
+    counts = f" {name} counts TensorCores, two for each chip." if generation.cores > 1 else ""
+    if chips > max(generation.chips):
+        return (
+            f"it spans several VMs (a multi-host slice), which Spotwarden does not launch yet.{counts} "
+            f"One VM has {fitting}"
+        )
+    return f"no VM has so many chips.{counts} One VM has {fitting}"
