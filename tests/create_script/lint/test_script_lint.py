@@ -11,6 +11,8 @@ CONFIGURED = Defaults(project="demo-project", zone="us-central1-a")
 VM = "gcloud compute instances create vm --zone=us-central1-a"
 SPOT = f"{VM} --provisioning-model=SPOT --instance-termination-action=DELETE"
 GPU = f"{VM} --accelerator=type=nvidia-l4,count=1"
+TPU = f"{VM} --machine-type=ct6e-standard-4t"
+TPU_IMAGE = "--image-family=ubuntu-accel-2404-amd64-tpu-tpu7x --image-project=ubuntu-os-accelerator-images"
 MARKED = "--metadata=shutdown-script=x"
 
 
@@ -44,6 +46,8 @@ PAIRS = {
     "no-maintenance-policy": (GPU, f"{GPU} --maintenance-policy=TERMINATE"),
     "old-preemptible": (f"{VM} --preemptible", SPOT),
     "tied-to-its-zone": (f"{SPOT} --disk=name=data", f"{SPOT} --create-disk=name=data,size=10"),
+    "image-without-tpu": (TPU, f"{TPU} {TPU_IMAGE}"),
+    "tpu-not-created": (f"{VM} --machine-type=ct5lp-hightpu-4t", TPU),
     "joined-lines": (
         meta("startup-script", "apt-get update \\\napt-get upgrade"),
         meta("startup-script", "docker run \\\n -v a:b"),
@@ -75,6 +79,12 @@ def test_a_rule_speaks_up(rule: str):
 def test_a_rule_stays_silent(rule: str):
     """Its neighbour without the fault is not."""
     assert rule not in rules(PAIRS[rule][1])
+
+
+def test_a_machine_with_tpus_cannot_be_migrated():
+    """As one with GPUs; gcloud says nothing of either."""
+    assert "no-maintenance-policy" in rules(TPU)
+    assert "no-maintenance-policy" not in rules(f"{TPU} --maintenance-policy=TERMINATE")
 
 
 def test_every_rule_has_such_a_pair():

@@ -14,7 +14,14 @@ from spotwarden.create_script import read
 from spotwarden.create_script.gcloud import Defaults
 from spotwarden.create_script.gcloud.request import Request
 from spotwarden.create_script.gcloud.session import GcloudSession
-from spotwarden.create_script.lint import command_rules, guest_rules, spot_rules, text_rules, version_rules
+from spotwarden.create_script.lint import (
+    command_rules,
+    guest_rules,
+    spot_rules,
+    text_rules,
+    tpu_rules,
+    version_rules,
+)
 from spotwarden.create_script.lint.describe import describe, describe_rest
 from spotwarden.create_script.lint.facts import Facts, LintFinding, LintLaunch
 from spotwarden.create_script.refusal import ScriptRefused
@@ -43,6 +50,8 @@ RULES: tuple[Rule, ...] = (
     spot_rules.no_maintenance_policy,
     spot_rules.old_preemptible,
     spot_rules.tied_to_its_place,
+    tpu_rules.image_without_tpu,
+    tpu_rules.tpu_not_created,
     guest_rules.joined_lines,
     guest_rules.never_deletes_itself,
     guest_rules.split_metadata,

@@ -1,9 +1,10 @@
-"""Rules on machines that may be taken away, and on GPUs."""
+"""Rules on machines that may be taken away, and on accelerators."""
 
 import re
 from collections.abc import Iterator
 
 from spotwarden.create_script.lint.facts import Facts, LintFinding, LintInstance
+from spotwarden.create_script.lint.tpu_rules import TPU_MACHINE
 from spotwarden.create_script.request.place import Immovable, move
 
 # Machine types that have their GPUs built in (Google: "GPU machine types").
@@ -35,11 +36,14 @@ def no_termination_action(facts: Facts) -> Iterator[LintFinding]:
 
 
 def no_maintenance_policy(facts: Facts) -> Iterator[LintFinding]:
-    """A machine with GPUs that Compute Engine refuses, since it cannot be migrated."""
+    """A machine with GPUs or TPUs that Compute Engine refuses, since it cannot be migrated."""
     for launch, instance in facts.instances():
+        tpus = TPU_MACHINE.fullmatch(instance.machine_type) is not None
         gpus = bool(instance.accelerators) or bool(_GPU_MACHINES.match(instance.machine_type))
-        if gpus and "onHostMaintenance" not in instance.scheduling and not instance.from_template:
-            text = "a machine with GPUs needs --maintenance-policy=TERMINATE: gcloud does not add it"
+        given = "onHostMaintenance" in instance.scheduling or instance.from_template
+        if (gpus or tpus) and not given:
+            what = "TPUs" if tpus else "GPUs"
+            text = f"a machine with {what} needs --maintenance-policy=TERMINATE: gcloud does not add it"
             yield LintFinding(launch.command.line, "no-maintenance-policy", text)
 
 
