@@ -17,6 +17,7 @@ PARTS = (
     "files",
     "progress",
     "gang",
+    "tpu",
     "program",
     "life",
     "end",

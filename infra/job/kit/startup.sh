@@ -234,7 +234,7 @@ ATTRIBUTES="bucket prefix job command attempt code inputs env setup metrics cont
   transport"
 
 read_settings() {
-  local one paths=(instance/name instance/id instance/zone)
+  local one paths=(instance/name instance/id instance/zone instance/machine-type instance/attributes/tpu-env)
   for one in $ATTRIBUTES; do
     paths+=("instance/attributes/spotwarden-$one")
   done
@@ -1156,7 +1156,7 @@ read_rules() {
 signs_of_progress() {
   local newest
   newest=$(
-    find -L "$OUTPUT" "$CODE" -maxdepth 6 \( -path "$OUTPUT/*" -o -name 'events.out.tfevents.*' \) -type f \
+    find -L "$OUTPUT" "$CODE" -maxdepth 6 \( -path "$OUTPUT/*" ! -path "$OUTPUT/logs/libtpu/*" -o -name 'events.out.tfevents.*' \) -type f \
       -printf '%T@\n' 2>/dev/null | LC_ALL=C sort -n | tail -n 1
   )
   figures
@@ -1506,6 +1506,57 @@ count_failures() {
   VERDICT=${VERDICT:-1}
 }
 
+# --- TPUs: what programs on them are told, and what their driver writes. ---
+
+# The newest bytes of each file that the driver has written; the next attempt gets them all back.
+TPU_LOG_AT_MOST=1000000
+
+# The machine type says whether this VM has TPUs: ct6e-standard-4t, tpu7x-standard-4t.
+has_tpu() {
+  value machine-type
+  [[ ${REPLY##*/} =~ ^(ct[0-9]+[a-z]*|tpu[0-9]+x)-[a-z]+-[0-9]+t(-tpu)?$ ]]
+}
+
+tpu_logs() { REPLY=$WORK/log/tpu-$ATTEMPT; }
+
+# Lines for the program's environment, but for those that its developer has set, in $1. A VM alone is worker 0 of one.
+# A part of a slice has an attribute from Google that says which part; the driver reads that itself.
+tpu_environment() {
+  local line lines=(PJRT_DEVICE=TPU)
+  has_tpu || return 0
+  tpu_logs
+  mkdir -p "$REPLY"
+  lines+=("TPU_LOG_DIR=$REPLY")
+  value tpu-env
+  [ -n "$REPLY" ] || lines+=(TPU_WORKER_ID=0 TPU_WORKER_HOSTNAMES=localhost)
+  for line in "${lines[@]}"; do
+    [[ $'\n'$1 == *$'\n'${line%%=*}=* ]] || echo "$line"
+  done
+}
+
+# What the driver wrote joins the output when the program has ended, not before: a driver that goes on talking while the
+# program hangs would pass for progress. What has an older time than its inode is not in the middle of being written.
+keep_tpu_logs() {
+  local file from to
+  has_tpu || return 0
+  tpu_logs
+  from=$REPLY to=$OUTPUT/logs/libtpu/$NODE-$ATTEMPT
+  for file in "$from"/*; do
+    [ -s "$file" ] && [ ! -L "$file" ] || continue
+    mkdir -p "$to" || return 0
+    tail -c "$TPU_LOG_AT_MOST" "$file" >"$to/log.tmp" && touch -r "$file" "$to/log.tmp" && mv -f "$to/log.tmp" "$to/${file##*/}"
+  done
+  return 0
+}
+
+# Google's image for TPUs has no container engine.
+install_engine() {
+  has_tpu && ! command -v docker >/dev/null && ! command -v podman >/dev/null && command -v apt-get >/dev/null || return 0
+  say "installing docker: this image has no container engine"
+  { timeout 300 apt-get -qq update && DEBIAN_FRONTEND=noninteractive timeout 300 apt-get -qqy install docker.io; } \
+    >/dev/null 2>&1 || say "docker couldn't be installed"
+}
+
 # --- The developer's program: what it is given, how it is started, how it is asked to end. ---
 
 GPU=/dev/nvidia0 AGENT=/opt/google-cloud-ops-agent
@@ -1573,6 +1624,8 @@ END
     setting env
     # Python keeps what it prints to a pipe for itself, 8 kB of it, and loses that when it is killed.
     [[ $'\n'$REPLY == *$'\n'PYTHONUNBUFFERED=* ]] || echo PYTHONUNBUFFERED=1
+    tpu_environment "$REPLY"
+    setting env
     while IFS= read -r line; do
       if [[ $line =~ ^[A-Za-z_][A-Za-z0-9_]*= ]]; then
         printf '%s\n' "$line"
@@ -1595,11 +1648,13 @@ choose_command() {
     line_by_line && RUN=(stdbuf -oL "${RUN[@]}")
     return 0
   fi
+  install_engine
   find_engine || return
   log_in "${image%%/*}"
   setting container-flags
   eval "flags=($REPLY)"
   [ -e "$GPU" ] && flags=(--gpus all "${flags[@]}")
+  has_tpu && flags=(--privileged "${flags[@]}")
   RUN=("$ENGINE" run --rm --name "spotwarden-$NODE" --network host --env-file "$STATE/environment" -v "$WORK:$WORK" -w "$CODE"
     "${flags[@]}" "$image")
   [ -z "$command" ] || RUN+=(sh -c "$command")
@@ -1839,6 +1894,7 @@ live() {
     STOPPED=${PEERS_SAY:+1}
     end_loops
     stop_program "$GRACE"
+    keep_tpu_logs
     if [ "$NODES" = 1 ]; then
       finish "$ENDED"
       return
@@ -1880,6 +1936,7 @@ hand_over() {
   end_loops
   say "this VM will be ${TAKEN/shutdown/shut down}: the program gets $GRACE s"
   stop_program "$GRACE"
+  keep_tpu_logs
   whole_until
   whole=$REPLY
   if may_write 3 || [ $? = 2 ]; then

@@ -103,6 +103,7 @@ live() {
     STOPPED=${PEERS_SAY:+1}
     end_loops
     stop_program "$GRACE"
+    keep_tpu_logs
     if [ "$NODES" = 1 ]; then
       finish "$ENDED"
       return
@@ -144,6 +145,7 @@ hand_over() {
   end_loops
   say "this VM will be ${TAKEN/shutdown/shut down}: the program gets $GRACE s"
   stop_program "$GRACE"
+  keep_tpu_logs
   whole_until
   whole=$REPLY
   if may_write 3 || [ $? = 2 ]; then

@@ -65,6 +65,8 @@ END
     setting env
     # Python keeps what it prints to a pipe for itself, 8 kB of it, and loses that when it is killed.
     [[ $'\n'$REPLY == *$'\n'PYTHONUNBUFFERED=* ]] || echo PYTHONUNBUFFERED=1
+    tpu_environment "$REPLY"
+    setting env
     while IFS= read -r line; do
       if [[ $line =~ ^[A-Za-z_][A-Za-z0-9_]*= ]]; then
         printf '%s\n' "$line"
@@ -87,11 +89,13 @@ choose_command() {
     line_by_line && RUN=(stdbuf -oL "${RUN[@]}")
     return 0
   fi
+  install_engine
   find_engine || return
   log_in "${image%%/*}"
   setting container-flags
   eval "flags=($REPLY)"
   [ -e "$GPU" ] && flags=(--gpus all "${flags[@]}")
+  has_tpu && flags=(--privileged "${flags[@]}")
   RUN=("$ENGINE" run --rm --name "spotwarden-$NODE" --network host --env-file "$STATE/environment" -v "$WORK:$WORK" -w "$CODE"
     "${flags[@]}" "$image")
   [ -z "$command" ] || RUN+=(sh -c "$command")

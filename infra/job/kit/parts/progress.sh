@@ -127,7 +127,7 @@ read_rules() {
 signs_of_progress() {
   local newest
   newest=$(
-    find -L "$OUTPUT" "$CODE" -maxdepth 6 \( -path "$OUTPUT/*" -o -name 'events.out.tfevents.*' \) -type f \
+    find -L "$OUTPUT" "$CODE" -maxdepth 6 \( -path "$OUTPUT/*" ! -path "$OUTPUT/logs/libtpu/*" -o -name 'events.out.tfevents.*' \) -type f \
       -printf '%T@\n' 2>/dev/null | LC_ALL=C sort -n | tail -n 1
   )
   figures

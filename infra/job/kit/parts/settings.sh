@@ -6,7 +6,7 @@ ATTRIBUTES="bucket prefix job command attempt code inputs env setup metrics cont
   transport"
 
 read_settings() {
-  local one paths=(instance/name instance/id instance/zone)
+  local one paths=(instance/name instance/id instance/zone instance/machine-type instance/attributes/tpu-env)
   for one in $ATTRIBUTES; do
     paths+=("instance/attributes/spotwarden-$one")
   done
