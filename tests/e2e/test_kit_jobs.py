@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from spotwarden.cli.main import main
-from tests.e2e.chaos.cloud import served
+from tests.e2e.chaos.cloud import BASE, served
 from tests.job.lab import told
 from tests.long import long
 from tests.waiting import wait
@@ -59,9 +59,9 @@ class Laptop:
         assert done.exit_code == 0, done.output
         return done.output
 
-    def start(self, job, *words, code, command):
+    def start(self, job, *words, code, command, at=AT):
         """Launch a job and go on; gives it."""
-        words = ("run", "--job", job, *AT, *MEASURED, QUICK, *words, "--no-follow", "--code", str(code))
+        words = ("run", "--job", job, *at, *MEASURED, QUICK, *words, "--no-follow", "--code", str(code))
         self.ok(*words, "--", *command)
         return Job(laptop=self, name=job)
 
@@ -98,6 +98,11 @@ class Job:
     def vms(self):
         """Its VMs as they are."""
         return [one for one in self.laptop.cloud.instances() if one["name"].startswith(self.name)]
+
+    def resources(self):
+        """The same, as Compute Engine describes them."""
+        path = f"{BASE}/zones/{{zone}}/instances/{{name}}"
+        return [self.laptop.cloud.get(path.format_map(vm)) for vm in self.vms()]
 
     def until(self, fact, what):
         """Wait for something about it."""
@@ -235,6 +240,33 @@ def test_a_training_that_is_taken_away_goes_on_where_it_was(laptop, tmp_path):
     chained = Job(laptop=laptop, name="next")
     assert chained.status() == "0"
     assert job.read("output/checkpoint.json") in chained.said()
+
+
+ON_TPUS = """\
+echo "device $PJRT_DEVICE, worker $TPU_WORKER_ID of $TPU_WORKER_HOSTNAMES"
+echo "driver of attempt $SPOTWARDEN_ATTEMPT" > "$TPU_LOG_DIR/tpu_driver.INFO.1"
+exec python train.py --steps=60"""
+
+
+def test_a_training_on_a_tpu_that_is_taken_away_goes_on_where_it_was(laptop):
+    """Another spot VM with the same chips and the same image; what the driver said of both is kept."""
+    zone = ("--tpu", "v6e-4", "--zone", "us-east5-b")
+    job = laptop.start("chips", code=EXAMPLES / "line", command=(ON_TPUS,), at=zone)
+    job.until_saved()
+    job.until_step(5)
+    [first] = job.resources()
+    job.preempt()
+    job.until(lambda: [vm for vm in job.vms() if vm["id"] != first["id"]], "the second VM")
+    for vm in (first, *job.resources()):
+        assert vm["machineType"].endswith("us-east5-b/machineTypes/ct6e-standard-4t")
+        assert vm["scheduling"]["provisioningModel"] == "SPOT"
+        assert "ubuntu-accel-2204-amd64-tpu-v5e-v5p-v6e" in vm["disks"][0]["licenses"][0]
+    assert job.status() == "0"
+    holds(job, 60)
+    assert "device TPU, worker 0 of localhost" in job.said(2)
+    for number in (1, 2):
+        kept = job.read(f"output/logs/libtpu/chips-{number}/tpu_driver.INFO.1")
+        assert kept == f"driver of attempt {number}\n"
 
 
 def test_a_vm_that_its_developer_deletes_is_not_brought_back(laptop):
