@@ -55,6 +55,23 @@ class Monitored:
         )
         self.stand.call(self._service.measure, point)
 
+    def chip(self, number: int, values: dict[float, float], worker: str = VM) -> None:
+        """Points of one TPU chip, as `gpu`."""
+        for ago, value in sorted(values.items(), reverse=True):
+            point = Point(
+                metric="tpu.googleapis.com/accelerator/duty_cycle",
+                metric_labels={"accelerator_id": f"{worker}-{number}"},
+                resource="tpu.googleapis.com/GceTpuWorker",
+                resource_labels={
+                    "resource_container": PROJECT,
+                    "location": "us-east5-b",
+                    "worker_id": worker,
+                },
+                value=value,
+                at=NOW - ago * MINUTE,
+            )
+            self.stand.call(self._service.measure, point)
+
     def gpu(self, number: int, values: dict[float, float], vm: str = VM, metric: str = AGENT) -> None:
         """Points of one GPU: how many minutes ago → utilisation."""
         for ago, value in sorted(values.items(), reverse=True):
@@ -142,6 +159,23 @@ def test_a_later_source_is_for_vms_that_the_earlier_lack(monitored: Monitored):
     monitored.gpu(1, each_minute(0.0), vm=OTHER, metric=DCGM)
     assert row(monitored, VM).top == (10, 10, 10)
     assert row(monitored, OTHER) == VmLoad(top=(4.2, 4.2, 4.2), points=(5, 5, 5), gpus=(2, 2, 2))
+
+
+def test_tpus_have_rows_of_their_own(monitored: Monitored):
+    """The busiest chip, points and chips of each bucket, by the worker's id; GPUs know nothing of them."""
+    monitored.chip(0, each_minute(7))
+    monitored.chip(1, each_minute(40))
+    monitored.chip(0, each_minute(90), worker=OTHER)
+    loads = monitored.metrics.tpus(GRID, ids=[VM])
+    assert (loads.problem, loads.grid) == ("", GRID)
+    assert dict(loads.rows) == {VM: VmLoad(top=(40, 40, 40), points=(5, 5, 5), gpus=(2, 2, 2))}
+    assert monitored.metrics.gpus(GRID).rows == {}
+
+
+def test_a_tpu_worker_that_is_no_vm_of_ours_is_unknown(monitored: Monitored):
+    """Google may call workers by another id than the VM's: then nothing is known, never zero."""
+    monitored.chip(0, each_minute(0), worker="t1v-n-0123-w-0")
+    assert monitored.metrics.tpus(GRID, ids=[VM]).rows == {}
 
 
 def test_without_counts_only_the_highest_value_is_asked_for(monitored: Monitored):

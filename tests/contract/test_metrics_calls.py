@@ -103,6 +103,26 @@ def test_the_number_of_questions_does_not_grow_with_the_vms(rpc: ScriptedRpc, me
     assert len(rpc.asked) == 7
 
 
+def test_tpus_that_google_refuses_to_tell_of_are_unknown(rpc: ScriptedRpc, metrics: CloudMonitoring):
+    """GPUs are judged all the same: the question was never put to the real Monitoring."""
+    rpc.refuse(StatusCode.INVALID_ARGUMENT, "The supplied filter does not specify a valid combination")
+    loads = metrics.tpus(GRID, ids=["17"])
+    assert (dict(loads.rows), loads.problem) == ({}, "")
+
+
+def test_tpus_without_an_answer_are_a_problem(rpc: ScriptedRpc, hasty: CloudMonitoring):
+    """Cases stay as they are until there is one."""
+    for _ in range(9):
+        rpc.refuse(StatusCode.UNAVAILABLE, "away")
+    assert "Cloud Monitoring" in hasty.tpus(GRID, ids=["17"]).problem
+
+
+def test_no_vm_with_tpus_is_no_question(rpc: ScriptedRpc, metrics: CloudMonitoring):
+    """An empty list of ids never means all."""
+    assert metrics.tpus(GRID, ids=[]).rows == {}
+    assert rpc.asked == []
+
+
 def sources(rpc: ScriptedRpc) -> list[str]:
     """Which source each question was for."""
     return ["dcgm" if "dcgm" in one.filter else "agent" for one in asked(rpc)]

@@ -8,10 +8,14 @@ from tests.fakes.trouble import Trouble
 
 
 class MemoryMetrics:
-    """`Metrics`: `load` are the rows of `gpus` by instance id, `cpu` percents, `lines` the last log lines."""
+    """`Metrics`: `load` and `tpu` are the rows of `gpus` and `tpus` by instance id, `cpu` percents.
+
+    `lines` are the last log lines.
+    """
 
     def __init__(self) -> None:
         self.load: dict[str, VmLoad] = {}
+        self.tpu: dict[str, VmLoad] = {}
         self.cpu: dict[str, float] = {}
         self.lines: dict[str, datetime] = {}
         self.problem = ""
@@ -22,6 +26,11 @@ class MemoryMetrics:
         found = {key: _newest(row, grid.count) for key, row in self.load.items() if not ids or key in ids}
         rows = found if counts else {key: VmLoad(top=row.top) for key, row in found.items()}
         return self.trouble.around("gpus", "", lambda: GpuLoads(grid=grid, rows=rows, problem=self.problem))
+
+    def tpus(self, grid: Buckets, *, ids: Collection[str]) -> GpuLoads:
+        """As `Metrics.tpus`; the rows are those of `tpu`."""
+        rows = {key: _newest(row, grid.count) for key, row in self.tpu.items() if key in ids}
+        return self.trouble.around("tpus", "", lambda: GpuLoads(grid=grid, rows=rows, problem=self.problem))
 
     def cpus(self, since: datetime, until: datetime, *, ids: Collection[str] = ()) -> Mapping[str, float]:
         """As `Metrics.cpus`."""

@@ -27,6 +27,7 @@ from localcloud.machines.metadata.guest_attributes import GuestAttributes
 from localcloud.machines.metadata.tree import attributes
 from localcloud.machines.sleeping import freeze, thaw
 from localcloud.machines.telling import send
+from localcloud.machines.tpus import TpuReport, chips_of, worked_on
 from localcloud.ports import Resource
 
 AT_ONCE = timedelta(0)
@@ -125,6 +126,8 @@ class Uptime:
 
     def _reports(self) -> list[Report]:
         found: list[Report] = [GpuReport(self.meter(), labels(self._instance))] if self.cards else []
+        if chips := chips_of(self._instance):
+            found.append(TpuReport(Meter(chips, self.processes, worked_on), labels(self._instance)))
         return [
             *found,
             CpuReport(self.processes, self._instance),

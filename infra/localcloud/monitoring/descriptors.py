@@ -13,10 +13,12 @@ COMPUTE = "compute.googleapis.com"
 # The Ops Agent multiplies what the GPU library says by 100: its utilization is in percent; Compute's is not.
 _GPU = ("gpu_number", "model", "uuid")
 _DCGM = "workload.googleapis.com/gpu.dcgm.utilization"
+_DUTY = "tpu.googleapis.com/accelerator/duty_cycle"
 _LINES = "logging.googleapis.com/log_entry_count"
 _METRICS = (
     (f"{AGENT}/gpu/utilization", "GAUGE", "DOUBLE", "%", _GPU, "GPU utilization"),
     (_DCGM, "GAUGE", "DOUBLE", "1", _GPU, "GPU utilization"),
+    (_DUTY, "GAUGE", "DOUBLE", "%", ("accelerator_id",), "Accelerator duty cycle"),
     (_LINES, "DELTA", "INT64", "1", ("log", "severity"), "Log entries"),
     (f"{AGENT}/gpu/memory/bytes_used", "GAUGE", "DOUBLE", "By", (*_GPU, "memory_state"), "GPU memory used"),
     (f"{AGENT}/cpu/utilization", "GAUGE", "DOUBLE", "%", ("cpu_number", "cpu_state"), "CPU utilization"),
@@ -68,6 +70,10 @@ RESOURCES: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "cloud_run_revision": (
         "Cloud Run Revision",
         ("project_id", "service_name", "revision_name", "location", "configuration_name"),
+    ),
+    "tpu.googleapis.com/GceTpuWorker": (
+        "GCE TPU Worker",
+        ("resource_container", "location", "worker_id"),
     ),
     "pubsub_topic": ("Cloud Pub/Sub Topic", ("project_id", "topic_id")),
     "pubsub_subscription": ("Cloud Pub/Sub Subscription", ("project_id", "subscription_id")),

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from math import isfinite
 from typing import TypeVar
 
-from spotwarden.gcp.series import WireSeries, instance_id, number_of
+from spotwarden.gcp.series import GCE_INSTANCE, WireSeries, instance_id, number_of
 from spotwarden.model.load import Buckets
 
 UNKNOWN = -1.0
@@ -16,13 +16,20 @@ Row = TypeVar("Row", bound=tuple[float, ...])
 class PagedRows:
     """Takes series, and gives a row of numbers for each instance id; `scale` is what 1 becomes.
 
-    With `ids` other instances are left out: of very many, Monitoring is asked for all.
+    With `ids` other instances are left out: of very many, Monitoring is asked for all. The id is in `label`.
     """
 
-    def __init__(self, grid: Buckets, scale: float = 1.0, ids: Collection[str] = ()) -> None:
+    def __init__(
+        self,
+        grid: Buckets,
+        scale: float = 1.0,
+        ids: Collection[str] = (),
+        label: str = GCE_INSTANCE.instance,
+    ) -> None:
         self._grid = grid
         self._scale = scale
         self._ids = ids
+        self._label = label
         self._places: dict[int, int | None] = {}
         self._rows: dict[str, list[float]] = {}
         self._values: dict[float, float] = {}
@@ -32,7 +39,7 @@ class PagedRows:
 
     def take(self, series: WireSeries) -> None:
         """Add the points of a series, or of the part of it that stands on one page."""
-        instance = instance_id(series)
+        instance = instance_id(series, self._label)
         if self._ids and instance not in self._ids:
             return
         row = self._rows.get(instance)

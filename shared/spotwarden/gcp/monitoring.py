@@ -14,7 +14,17 @@ from spotwarden import clock
 from spotwarden.gcp.gathering import PagedRows
 from spotwarden.gcp.grpc_service import Typed
 from spotwarden.gcp.retry_policy import RetryPolicy
-from spotwarden.gcp.series import SHORTEST, SeriesQuestion, WireSeries, instance_id, listed, number_of
+from spotwarden.gcp.series import (
+    GCE_INSTANCE,
+    SHORTEST,
+    TPU_WORKER,
+    MonitoredKind,
+    SeriesQuestion,
+    WireSeries,
+    instance_id,
+    listed,
+    number_of,
+)
 from spotwarden.gcp.side_by_side import side_by_side
 from spotwarden.model.load import Buckets, GpuLoads, VmLoad
 from spotwarden.ports import RejectedError, UnansweredError
@@ -32,10 +42,11 @@ _NOT_THEIRS = (
 
 
 class MetricSource(msgspec.Struct, frozen=True):
-    """A metric of GPUs with a series for each GPU of a `gce_instance`; `percent` is what 1 of it means."""
+    """A metric with a series for each GPU or TPU chip of a VM; `percent` is what 1 of it means."""
 
     metric: str
     percent: float
+    kind: MonitoredKind = GCE_INSTANCE
 
 
 SOURCES = (
@@ -45,6 +56,9 @@ SOURCES = (
     MetricSource("workload.googleapis.com/gpu.dcgm.utilization", PERCENT),
 )
 """In the order in which they are believed: a later one counts for instances that the earlier lack."""
+
+TPUS = MetricSource("tpu.googleapis.com/accelerator/duty_cycle", 1.0, TPU_WORKER)
+"""The share of time in which a chip's TensorCores worked, in percent ("Google Cloud metrics", tpu)."""
 
 SILENT_FOR = timedelta(minutes=10)
 """How long a source that knew nobody is not asked for everybody: most projects have one kind of agent."""
@@ -60,6 +74,7 @@ class _Question(msgspec.Struct, frozen=True):
     aligner: str
     reducer: str
     scale: float = 1.0
+    kind: MonitoredKind = GCE_INSTANCE
 
 
 class CloudMonitoring:
@@ -93,6 +108,16 @@ class CloudMonitoring:
             return GpuLoads(grid=grid, problem=f"Cloud Monitoring: {error}")
         return GpuLoads(grid=grid, rows=rows)
 
+    def tpus(self, grid: Buckets, *, ids: Collection[str]) -> GpuLoads:
+        """As `Metrics.tpus`. Where Google refuses the question nothing is known of TPUs, and GPUs go on."""
+        try:
+            rows = dict(self._source(TPUS, grid, frozenset(ids), counts=True)) if ids else {}
+        except RejectedError:
+            rows = {}
+        except UnansweredError as error:
+            return GpuLoads(grid=grid, problem=f"Cloud Monitoring: {error}")
+        return GpuLoads(grid=grid, rows=rows)
+
     def _of(self, ids: frozenset[str], grid: Buckets, *, counts: bool) -> dict[str, VmLoad]:
         rows: dict[str, VmLoad] = {}
         for source in SOURCES:
@@ -118,14 +143,17 @@ class CloudMonitoring:
     def _source(
         self, source: MetricSource, grid: Buckets, ids: frozenset[str], *, counts: bool
     ) -> Iterator[tuple[str, VmLoad]]:
-        top = _Question(source.metric, "ALIGN_MAX", "REDUCE_MAX", source.percent)
+        top = _Question(source.metric, "ALIGN_MAX", "REDUCE_MAX", source.percent, source.kind)
         if not counts:
             for key, row in self._rows(top, grid, ids).tuples().items():
                 yield key, VmLoad(top=row)
             return
         # The counts come before the maximum: a point that is late arrives between two questions, and one
         # that was counted must have been looked at, or a busy GPU would pass for an idle one.
-        questions = [_Question(source.metric, "ALIGN_COUNT", how) for how in ("REDUCE_COUNT", "REDUCE_MIN")]
+        questions = [
+            _Question(source.metric, "ALIGN_COUNT", how, kind=source.kind)
+            for how in ("REDUCE_COUNT", "REDUCE_MIN")
+        ]
         cards, fewest = side_by_side(questions, lambda question: self._rows(question, grid, ids))
         if not cards:
             return
@@ -144,8 +172,9 @@ class CloudMonitoring:
             start=grid.end - grid.step * grid.count,
             end=grid.end,
             step=grid.step,
+            kind=question.kind,
         )
-        rows = PagedRows(grid, question.scale, ids)
+        rows = PagedRows(grid, question.scale, ids, question.kind.instance)
         for series in listed(self._monitoring, self._project, ask, ids):
             rows.take(series)
         return rows

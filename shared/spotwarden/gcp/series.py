@@ -32,14 +32,27 @@ MOST_CALLS = 10
 POINTS = 50_000
 """On one page, which is then some two megabytes. Monitoring gives 100,000 at most."""
 
-_INSTANCE = "resource.label.instance_id"
-_GPU = "metric.label.gpu_number"
-
 NUMBERS: Mapping[int, str] = {2: "int64_value", 3: "double_value"}
 """The field that holds a point's number, by the `ValueType` of its series."""
 
 WireSeries = Any
 """A raw `TimeSeries` message; of it `resource.labels`, `value_type` and `points` are read."""
+
+
+class MonitoredKind(msgspec.Struct, frozen=True, kw_only=True):
+    """A monitored resource that is one VM: its type, which label has the VM's id, which the accelerator's."""
+
+    resource: str
+    instance: str
+    accelerator: str
+
+
+GCE_INSTANCE = MonitoredKind(resource="gce_instance", instance="instance_id", accelerator="gpu_number")
+TPU_WORKER = MonitoredKind(
+    resource="tpu.googleapis.com/GceTpuWorker", instance="worker_id", accelerator="accelerator_id"
+)
+"""A host of TPUs ("Monitored resource types"). That `worker_id` is the VM's id stands on no page: one that is
+not is no VM of ours, and the VM is unknown."""
 
 
 class SeriesQuestion(msgspec.Struct, frozen=True, kw_only=True):
@@ -58,6 +71,7 @@ class SeriesQuestion(msgspec.Struct, frozen=True, kw_only=True):
     step: timedelta
     each_gpu: bool = False
     where: str = ""
+    kind: MonitoredKind = GCE_INSTANCE
 
     def request(self, project: str, ids: Collection[str]) -> ListTimeSeriesRequest:
         """The request for the first page."""
@@ -71,12 +85,14 @@ class SeriesQuestion(msgspec.Struct, frozen=True, kw_only=True):
         )
 
     def _aggregations(self) -> Mapping[str, Aggregation]:
+        instance = f"resource.label.{self.kind.instance}"
         if not self.each_gpu:
-            return {"aggregation": self._aggregation(self.aligner, self.reducer, [_INSTANCE])}
+            return {"aggregation": self._aggregation(self.aligner, self.reducer, [instance])}
+        accelerator = f"metric.label.{self.kind.accelerator}"
         return {
-            "aggregation": self._aggregation(self.aligner, "REDUCE_SUM", [_INSTANCE, _GPU]),
+            "aggregation": self._aggregation(self.aligner, "REDUCE_SUM", [instance, accelerator]),
             # One value a period: to align it once more changes nothing, but no reducer goes without.
-            "secondary_aggregation": self._aggregation("ALIGN_MAX", self.reducer, [_INSTANCE]),
+            "secondary_aggregation": self._aggregation("ALIGN_MAX", self.reducer, [instance]),
         }
 
     def _aggregation(self, aligner: str, reducer: str, groups: list[str]) -> Aggregation:
@@ -91,12 +107,12 @@ class SeriesQuestion(msgspec.Struct, frozen=True, kw_only=True):
         # One project may be set up to see the metrics of others; theirs would only cost.
         yield f'project = "{project}"'
         yield f'metric.type = "{self.metric}"'
-        yield 'resource.type = "gce_instance"'
+        yield f'resource.type = "{self.kind.resource}"'
         if self.where:
             yield self.where
         if ids:
             named = ",".join(f'"{item}"' for item in ids)
-            yield f"resource.labels.instance_id = one_of({named})"
+            yield f"resource.labels.{self.kind.instance} = one_of({named})"
 
 
 def listed(
@@ -153,10 +169,10 @@ def _check(page: Any) -> None:
         raise UnansweredError(f"Monitoring answered in part: {'; '.join(said)}")
 
 
-def instance_id(series: WireSeries) -> str:
-    """The instance's id; "" for none."""
+def instance_id(series: WireSeries, label: str = GCE_INSTANCE.instance) -> str:
+    """The instance's id, which is in this label; "" for none."""
     labels = series.resource.labels
-    return labels["instance_id"] if "instance_id" in labels else ""  # noqa: SIM401 - a protobuf map's `get` is slower
+    return labels[label] if label in labels else ""  # noqa: SIM401 - a protobuf map's `get` is slower
 
 
 def number_of(series: WireSeries) -> str:

@@ -17,6 +17,9 @@ class Metrics(Protocol):
         Without `counts` only `top` is asked for, which costs a third.
         """
 
+    def tpus(self, grid: Buckets, *, ids: Collection[str]) -> GpuLoads:
+        """The same of the TPU chips of these instances, with counts; no row where nothing is reported."""
+
     def cpus(self, since: datetime, until: datetime, *, ids: Collection[str] = ()) -> Mapping[str, float]:
         """The highest CPU utilisation of each instance in that time, in percent; `UnansweredError`."""
 

@@ -1,6 +1,6 @@
 """A project whose GPUs do what a test says, minute by minute, and whose metrics come late."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from datetime import datetime, timedelta
 from types import ModuleType
 from typing import Any
@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from spotwarden.engine.fan_out import Swept
 from spotwarden.layout import AttemptRecord, OpenJob
+from spotwarden.model.accelerators import is_tpu
 from spotwarden.model.attempt import Attempt, AttemptState
 from spotwarden.model.load import Buckets, GpuLoads, VmLoad
 from spotwarden.model.watch import Watch
@@ -31,6 +32,7 @@ class Gauges(MemoryMetrics):
         self.late = 3 * MINUTE
         self.told: dict[str, list[tuple[datetime, Work]]] = {}
         self.asked: list[tuple[bool, int, int]] = []
+        self.chips: set[str] = set()
 
     def work(self, instance_id: str, *percent: float) -> None:
         """From now on its GPUs do this; with none its agent is silent."""
@@ -39,9 +41,17 @@ class Gauges(MemoryMetrics):
     def gpus(self, grid: Buckets, *, ids: Collection[str] = (), counts: bool = True) -> GpuLoads:
         """As `Metrics.gpus`, from what the agents have told."""
         self.asked.append((counts, len(ids), grid.count))
-        rows = {one: self._row(one, grid) for one in self.told if not ids or one in ids}
-        self.load = {key: row for key, row in rows.items() if max(row.top) >= 0}
+        self.load = self._rows(grid, [one for one in self.told if one not in self.chips])
         return super().gpus(grid, ids=ids, counts=counts)
+
+    def tpus(self, grid: Buckets, *, ids: Collection[str]) -> GpuLoads:
+        """As `Metrics.tpus`: those of VMs with TPUs, which no agent for GPUs knows."""
+        self.tpu = self._rows(grid, self.chips & self.told.keys())
+        return super().tpus(grid, ids=ids)
+
+    def _rows(self, grid: Buckets, of: Iterable[str]) -> dict[str, VmLoad]:
+        rows = {one: self._row(one, grid) for one in of}
+        return {key: row for key, row in rows.items() if max(row.top) >= 0}
 
     def _row(self, instance_id: str, grid: Buckets) -> VmLoad:
         starts = [grid.end - grid.step * (grid.count - index) for index in range(grid.count)]
@@ -77,6 +87,8 @@ class IdleWorld(GovernedWorld):
         labels = {"spotwarden-job": job} if job else {}
         gpus = said.pop("gpus", len(percent))
         made = self.cloud.compute.add(name, labels={**labels, **said.pop("labels", {})}, gpus=gpus, **said)
+        if is_tpu(said.get("gpu", "")):
+            self.gauges.chips.add(made)
         if percent:
             self.gauges.work(made, *percent)
         return made

@@ -103,15 +103,17 @@ def test_an_orphan_is_not_deleted_in_the_first_sweep_after_an_outage(world, away
 
 
 @pytest.mark.parametrize("works", [True, False])
-@pytest.mark.parametrize("processor", ["cpu", "gpu"])
+@pytest.mark.parametrize("processor", ["cpu", "gpu", "tpu"])
 def test_a_gang_node_that_works_outlives_a_status_that_another_has_written(world, processor, works):
     """No node writes a heartbeat: its processor alone says that it goes on."""
-    ids = world.job("gang", nodes=("gang-1", "gang-2"), gpus=1)
-    percent = BUSY if works else RESTS
+    card = "tpu-v6e" if processor == "tpu" else "nvidia-l4"
+    ids = world.job("gang", nodes=("gang-1", "gang-2"), gpus=1, gpu=card)
+    metrics, percent = world.cloud.metrics, BUSY if works else RESTS
     if processor == "cpu":
-        world.cloud.metrics.cpu[ids["gang-2"]] = percent
+        metrics.cpu[ids["gang-2"]] = percent
     else:
-        world.cloud.metrics.load[ids["gang-2"]] = VmLoad(top=(percent,))
+        loads = metrics.tpu if processor == "tpu" else metrics.load
+        loads[ids["gang-2"]] = VmLoad(top=(percent,))
     world.end("gang")
     world.sweep_for(hours=3)
     assert bool(world.asked()) is not works

@@ -122,7 +122,13 @@ def _mark(process: psutil.Process) -> str:
 def instance() -> Callable[..., dict[str, Any]]:
     """Make an instance resource as Compute gives it to the machines; metadata by keyword, `_` for `-`."""
 
-    def make(*, gpus: int = 0, metadata: Mapping[str, str] | None = None, **scripts: str) -> dict[str, Any]:
+    def make(
+        *,
+        gpus: int = 0,
+        machine_type: str = "n1-standard-4",
+        metadata: Mapping[str, str] | None = None,
+        **scripts: str,
+    ) -> dict[str, Any]:
         items = {**{key.replace("_", "-"): value for key, value in scripts.items()}, **(metadata or {})}
         accelerators = [
             {"acceleratorType": f"{ZONE}/acceleratorTypes/nvidia-tesla-t4", "acceleratorCount": gpus}
@@ -132,7 +138,7 @@ def instance() -> Callable[..., dict[str, Any]]:
             "name": "test-vm",
             "zone": ZONE,
             "selfLink": f"{ZONE}/instances/test-vm",
-            "machineType": f"{ZONE}/machineTypes/n1-standard-4",
+            "machineType": f"{ZONE}/machineTypes/{machine_type}",
             "creationTimestamp": "2026-11-21T08:00:00.000+00:00",
             "cpuPlatform": "Intel Broadwell",
             "metadata": {"items": [{"key": key, "value": value} for key, value in items.items()]},

@@ -80,6 +80,11 @@ class PlaneMetrics(MemoryMetrics):
         found = rows if counts else {key: VmLoad(top=row.top) for key, row in rows.items()}
         return GpuLoads(grid=grid, rows=found)
 
+    def tpus(self, grid: Buckets, *, ids: Collection[str]) -> GpuLoads:
+        """As `Metrics.tpus`; these histories have none."""
+        del ids
+        return GpuLoads(grid=grid)
+
     def _row(self, instance_id: str, grid: Buckets) -> VmLoad:
         seen, cards = self._clock.now() - LATE, self.cards[instance_id]
         top, points, gpus = [], [], []

@@ -32,6 +32,11 @@ class Meter:
         self._samples, self._at = samples, at
         return busy
 
+    @property
+    def used(self) -> bool:
+        """Whether any process worked for a card when this was last read."""
+        return any(sample.gpus for sample in self._samples)
+
     def _look(self) -> list[Sample]:
         return [sample for process in self._processes() if (sample := self._sample(process))]
 

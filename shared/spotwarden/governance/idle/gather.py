@@ -21,6 +21,7 @@ from spotwarden.governance.signals.facts import JobRecord
 from spotwarden.governance.signals.gather import progress_of, rise
 from spotwarden.governance.signals.records import read_record
 from spotwarden.governance.signals.whose import attempts_of, ids_of, owned
+from spotwarden.model.accelerators import is_tpu
 from spotwarden.model.fleet import Machine
 from spotwarden.model.governance import Remedy
 from spotwarden.model.instance import Status
@@ -38,13 +39,14 @@ def gather(context: SweepContext, only: Collection[str]) -> IdleFacts:
     facts, broken = _fleet(context, only, grid(context.policy, context.tick.now))
     if not facts.machines:
         return facts
-    loads = _loads(context.cloud, facts.loads.grid, only)
-    facts = replace(facts, loads=_of(loads, facts.machines))
+    chips = frozenset(machine.id for machine in facts.machines if is_tpu(machine.gpu))
+    loads = _loads(context.cloud, facts.loads.grid, facts.machines, only)
+    facts = replace(facts, loads=_with_tpus(context.cloud, _of(loads, facts.machines), chips))
     if loads.problem:
         return facts
     closer = suspects(facts, context.policy)
-    if closer and not only:
-        facts = replace(facts, loads=_counted(context.cloud, facts.loads, closer))
+    if (uncounted := closer - chips) and not only:
+        facts = replace(facts, loads=_counted(context.cloud, facts.loads, uncounted))
     records = _records(context, {facts.jobs[name] for name in closer if name in facts.jobs}, broken)
     files = {job: _file(record) for job, record in records.items()}
     return replace(
@@ -86,12 +88,22 @@ def _fleet(
     return facts, known.broken
 
 
-def _loads(cloud: Cloud, grid: Buckets, only: Collection[str]) -> GpuLoads:
-    """All that is known of these VMs; of everything the newest buckets alone, which tell who works."""
+def _loads(cloud: Cloud, grid: Buckets, machines: Iterable[Machine], only: Collection[str]) -> GpuLoads:
+    """All that is known of these VMs' GPUs; of everything the newest buckets alone, which tell who works."""
+    if all(is_tpu(machine.gpu) for machine in machines):
+        return GpuLoads(grid=grid)
     if only:
         return cloud.metrics.gpus(grid, ids=only)
     newest = cloud.metrics.gpus(replace(grid, count=QUIET), counts=False)
     return replace(newest, grid=grid, rows=_on(grid, newest.rows))
+
+
+def _with_tpus(cloud: Cloud, loads: GpuLoads, chips: Collection[str]) -> GpuLoads:
+    """The rows with those of these VMs with TPUs: few enough to ask for all of it at once."""
+    if not chips or loads.problem:
+        return loads
+    found = cloud.metrics.tpus(loads.grid, ids=chips)
+    return replace(loads, rows={**loads.rows, **found.rows}, problem=found.problem)
 
 
 def _on(grid: Buckets, rows: Mapping[str, VmLoad]) -> dict[str, VmLoad]:

@@ -1,10 +1,11 @@
-"""What is said about idle GPUs, and about those of which nobody knows."""
+"""What is said about idle GPUs and TPUs, and about those of which nobody knows."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 
 from msgspec.structs import replace
 
+from spotwarden.model.accelerators import is_tpu
 from spotwarden.model.finding import Finding, Reading, Subject
 from spotwarden.model.fleet import KEEP_LABEL, Machine
 from spotwarden.model.governance import IdleLimits, Remedy
@@ -20,6 +21,10 @@ AGENT = (
     "sudo bash add-google-cloud-ops-agent-repo.sh --also-install`"
 )
 """Google: "Install the Ops Agent on individual VMs"."""
+COLLECTOR = (
+    "boot Google's TPU image. Its AI Telemetry Collector reports the TPU's duty cycle to Cloud Monitoring "
+    'while a program uses the TPU. For other images see Google\'s "Monitor TPUs"'
+)
 
 
 def bad(
@@ -68,23 +73,25 @@ def only_told(finding: Finding, moved: datetime) -> Finding:
 
 def unknown(machine: Machine, subject: Subject, limits: IdleLimits, *, gap: str, spared: str) -> Finding:
     """The finding about a VM of whose GPUs nobody knows whether they work."""
-    kind = f"{machine.gpus} x {machine.gpu or 'GPU'}"
+    kind, what = f"{machine.gpus} x {machine.gpu or 'GPU'}", _noun(machine)
     if gap:
-        reason = f"Some metrics of the GPUs of {machine.name} are missing: {gap}."
+        reason = f"Some metrics of the {what}s of {machine.name} are missing: {gap}."
     else:
-        reason = f"The GPUs of {machine.name} report no metrics."
+        reason = f"The {what}s of {machine.name} report no metrics."
     todo = (
         f"check that the agent runs: `sudo systemctl status google-cloud-ops-agent`. If not, {AGENT}"
         if gap
         else AGENT
     )
+    if is_tpu(machine.gpu):
+        todo = COLLECTOR
     return Finding(
         rule=RULE,
         subject=subject,
         reading=Reading.UNKNOWN,
         reason=reason,
         todo=todo,
-        evidence={"GPUs": kind, "metric": gap or "never reported since it started"},
+        evidence={f"{what}s": kind, "metric": gap or "never reported since it started"},
         exempt=spared,
         limits=limits,
     )
@@ -104,25 +111,30 @@ def blind(problem: str, limits: IdleLimits) -> Finding:
     )
 
 
+def _noun(machine: Machine) -> str:
+    return "TPU chip" if is_tpu(machine.gpu) else "GPU"
+
+
 def _gpus(machine: Machine) -> str:
     if machine.gpus == 1:
-        return f"The GPU of {machine.name} has"
-    return f"All {machine.gpus} GPUs of {machine.name} have"
+        return f"The {_noun(machine)} of {machine.name} has"
+    return f"All {machine.gpus} {_noun(machine)}s of {machine.name} have"
 
 
 def _evidence(machine: Machine, began: datetime, idle: timedelta, top: float) -> Mapping[str, str]:
-    hours = machine.gpus * idle / timedelta(hours=1)
+    hours, what = machine.gpus * idle / timedelta(hours=1), _noun(machine)
     return {
-        "GPUs": f"{machine.gpus} x {machine.gpu or 'GPU'}, all reporting",
-        "busiest GPU": f"{max(top, 0.0):.1f}%",
+        f"{what}s": f"{machine.gpus} x {machine.gpu or 'GPU'}, all reporting",
+        f"busiest {what}": f"{max(top, 0.0):.1f}%",
         "idle since": f"{began:%Y-%m-%d %H:%M} UTC",
-        "idle GPU-hours": f"{hours:.1f}",
+        f"idle {what}-hours": f"{hours:.1f}",
     }
 
 
 def _todo(machine: Machine, now: datetime) -> str:
     tomorrow = (now + timedelta(days=1)).date()
     return (
-        f"use the GPUs, or stop the VM. To exempt it for a day, run `gcloud compute instances add-labels "
-        f"{machine.name} --zone={machine.zone} --labels={KEEP_LABEL}={tomorrow}`"
+        f"use the {_noun(machine)}s, or stop the VM. To exempt it for a day, run "
+        f"`gcloud compute instances add-labels {machine.name} --zone={machine.zone} "
+        f"--labels={KEEP_LABEL}={tomorrow}`"
     )

@@ -27,8 +27,9 @@ from spotwarden.governance.signals.table import (
 )
 from spotwarden.governance.signals.text import runs
 from spotwarden.layout import Layout, SweepTurn
+from spotwarden.model.accelerators import is_tpu
 from spotwarden.model.fleet import Machine
-from spotwarden.model.load import Buckets
+from spotwarden.model.load import Buckets, GpuLoads
 from spotwarden.ports import UnansweredError
 from spotwarden.recovery.folder_list import look_with
 from spotwarden.recovery.node_beats import JobBeats
@@ -242,11 +243,11 @@ def _measured(
 def _with_gpus(
     context: SweepContext, machines: Mapping[str, Machine], measured: Measured, span: timedelta
 ) -> Measured:
-    """With the busiest GPU of each in percent; one without an agent reports none."""
+    """With the busiest GPU or TPU chip of each in percent; one without an agent reports none."""
     having = {instance for instance, machine in machines.items() if machine.gpus}
     if not having:
         return measured
-    loads = context.cloud.metrics.gpus(Buckets(end=measured.until, step=span, count=1), ids=having)
+    loads = _accelerators(context, machines, having, Buckets(end=measured.until, step=span, count=1))
     busiest = {instance: max(row.top) for instance in having if (row := loads.rows.get(instance))}
     parts = {
         instance
@@ -259,6 +260,20 @@ def _with_gpus(
         parts=frozenset(parts),
         problem=loads.problem,
     )
+
+
+def _accelerators(
+    context: SweepContext, machines: Mapping[str, Machine], having: Collection[str], grid: Buckets
+) -> GpuLoads:
+    """The loads of these VMs; those with TPUs report under a metric of their own."""
+    chips = {instance for instance in having if is_tpu(machines[instance].gpu)}
+    gpus, loads = set(having) - chips, GpuLoads(grid=grid)
+    if gpus:
+        loads = context.cloud.metrics.gpus(grid, ids=gpus)
+    if chips and not loads.problem:
+        found = context.cloud.metrics.tpus(grid, ids=chips)
+        loads = replace(loads, rows={**loads.rows, **found.rows}, problem=found.problem)
+    return loads
 
 
 def _lines(context: SweepContext, machines: Mapping[str, Machine]) -> dict[str, datetime]:
