@@ -10,6 +10,7 @@ from spotwarden.create_script.gcloud.config import Config
 from spotwarden.create_script.gcloud.create import requests_of
 from spotwarden.create_script.gcloud.files import Rationed, Rations
 from spotwarden.create_script.gcloud.request import Defaults, Note, Request
+from spotwarden.create_script.gcloud.tpus import creates_tpu_node, refuse_tpu_node
 from spotwarden.create_script.gcloud.versions import newer
 from spotwarden.create_script.refusal import ScriptRefused
 from spotwarden.create_script.request.command import SimpleCommand, Unknown
@@ -57,6 +58,8 @@ class GcloudSession:
                 raise ScriptRefused(newer("gcloud preview", NEWEST, OLDEST), line=command.line)
             self._create(command, line)
             return
+        if creates_tpu_node(line.path) and not _asks_for_help(line):
+            refuse_tpu_node(tokens, command.line)
         if not unknown:
             check_name(line, command.line)
         if line.path[:1] == ("config",):
