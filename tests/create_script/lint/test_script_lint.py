@@ -47,6 +47,10 @@ PAIRS = {
     "old-preemptible": (f"{VM} --preemptible", SPOT),
     "tied-to-its-zone": (f"{SPOT} --disk=name=data", f"{SPOT} --create-disk=name=data,size=10"),
     "image-without-tpu": (TPU, f"{TPU} {TPU_IMAGE}"),
+    "spot-tpu-stops": (
+        f"{TPU} --provisioning-model=SPOT --instance-termination-action=STOP",
+        f"{TPU} --provisioning-model=SPOT --instance-termination-action=DELETE",
+    ),
     "tpu-not-created": (f"{VM} --machine-type=ct5lp-hightpu-4t", TPU),
     "joined-lines": (
         meta("startup-script", "apt-get update \\\napt-get upgrade"),

@@ -52,6 +52,7 @@ RULES: tuple[Rule, ...] = (
     spot_rules.tied_to_its_place,
     tpu_rules.image_without_tpu,
     tpu_rules.tpu_not_created,
+    tpu_rules.spot_tpu_that_stops,
     guest_rules.joined_lines,
     guest_rules.never_deletes_itself,
     guest_rules.split_metadata,

@@ -36,6 +36,18 @@ def tpu_not_created(facts: Facts) -> Iterator[LintFinding]:
             yield LintFinding(launch.line_of("--machine-type"), "tpu-not-created", text)
 
 
+def spot_tpu_that_stops(facts: Facts) -> Iterator[LintFinding]:
+    """A spot VM with TPUs that is stopped when it is preempted: nobody can start it again."""
+    for launch, instance in facts.instances():
+        stops = instance.scheduling.get("instanceTerminationAction") == "STOP"
+        if stops and instance.spot and TPU_MACHINE.fullmatch(instance.machine_type):
+            text = (
+                "a spot VM with TPUs can't be started again once it is stopped; give "
+                "--instance-termination-action=DELETE, so that its zone is free for the next one"
+            )
+            yield LintFinding(launch.line_of("--instance-termination-action"), "spot-tpu-stops", text)
+
+
 def _boot_image(instance: LintInstance) -> str:
     images = (
         disk.get("initializeParams", {}).get("sourceImage", "")
