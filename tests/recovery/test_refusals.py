@@ -23,6 +23,7 @@ STOCKOUT = "ZONE_RESOURCE_POOL_EXHAUSTED_WITH_DETAILS: The zone does not have en
         ("PERMISSION_DENIED: no", RefusalKind.FORBIDDEN),
         ("http403: no explanation was given", RefusalKind.FORBIDDEN),
         ("badRequest: The user does not have access to service account 'a@b'.", RefusalKind.FORBIDDEN),
+        ("forbidden: This user agent is not allowed to use the machine type [ct5lp].", RefusalKind.FAULTY),
         ("rateLimitExceeded: Rate Limit Exceeded (insert: 403)", RefusalKind.OTHER),
         ("quotaExceeded: Quota 'GPUS' exceeded (insert: 403)", RefusalKind.QUOTA),
         ("notFound: the image", RefusalKind.FAULTY),

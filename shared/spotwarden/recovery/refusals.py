@@ -52,11 +52,15 @@ A quota or a rate limit comes with 403 as well, and says so by its reason ("Trou
 """
 _NO_ACCOUNT = "does not have access to service account"
 """How Compute Engine words that we may not act as the VM's account, whatever the reason word."""
+_NOT_FOR_VMS = "not allowed to use the machine type"
+"""How it words that a machine type is there for other services only, as v5e's: no grant changes that."""
 
 
 def refusal(error: str) -> RefusalKind:
     """What kind of refusal this error is; the first word is Compute's own code."""
     word = error.partition(":")[0]
+    if _NOT_FOR_VMS in error:
+        return RefusalKind.FAULTY
     if word in _FORBIDDEN or _NO_ACCOUNT in error:
         return RefusalKind.FORBIDDEN
     if word in _FAULTY:
