@@ -105,14 +105,19 @@ class Quotas:
         return sum(
             METRICS[metric](self._catalog, other)
             for other in present
-            if other["status"] not in ("TERMINATED", "SUSPENDED")
+            if other["status"] not in ("PENDING", "TERMINATED", "SUSPENDED")
             and region in ("", region_of(last(other["zone"])))
             and _concerns(metric, other)
         )
 
 
 def _concerns(metric: str, instance: Resource) -> bool:
-    """Whether an instance counts there: spot GPUs have quotas of their own."""
+    """Whether an instance counts there: spot GPUs have quotas of their own, which Flex-start VMs use as well.
+
+    (Google Cloud blog: "Introducing Flex-start VMs for the Compute Engine Instance API".)
+    """
     if "NVIDIA" not in metric:
         return True
-    return metric.startswith("PREEMPTIBLE") == bool(instance["scheduling"].get("preemptible"))
+    options = instance["scheduling"]
+    spare = bool(options.get("preemptible")) or options.get("provisioningModel") == "FLEX_START"
+    return metric.startswith("PREEMPTIBLE") == spare

@@ -23,8 +23,8 @@ class Timings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     `provisioning`, `staging` and `suspending`: the statuses of these names. `stopping`: from the last
     process's end to TERMINATED. `deleting`: from there until the name is free. `restarting`: from a host
     error to the automatic restart. `event`: until a system event shows in the operation list and the audit
-    log. `regrouping`: until a managed instance group does something about a VM that it has lost, or could not
-    make.
+    log. `waiting`: how often a Flex-start VM that is PENDING looks for room. `regrouping`: until a managed
+    instance group does something about a VM that it has lost, or could not make.
     `preemption_notice`: at most so long a `preemptionNoticeDuration` is, whatever the instance asks for.
     `stop_grace` and `preemption_grace`: what a shutdown script has ("Run shutdown scripts": 90 and 30 s).
     """
@@ -38,6 +38,7 @@ class Timings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     deleting: timedelta = _ms(50)
     restarting: timedelta = _ms(200)
     regrouping: timedelta = _ms(200)
+    waiting: timedelta = _ms(500)
     event: timedelta = timedelta(0)
     preemption_notice: timedelta = timedelta(seconds=120)
     stop_grace: timedelta = timedelta(seconds=90)

@@ -18,11 +18,8 @@ UNDONE: Mapping[str, Sequence[str]] = {
     # Compute Engine shows only a hash of such a key, and asks for it again at each start.
     "CustomerEncryptionKey": ("rawKey", "rsaEncryptedKey"),
     "Instance": ("sourceMachineImageEncryptionKey",),
-    # It would wait for capacity in place of a stock-out.
-    "InstanceParams": ("requestValidForDuration",),
     # A machine image has all disks of its VM.
     "MachineImageParams": ("excludedDisks", "includedDisks"),
-    # Both change how a VM ends, which is what the local cloud is there for.
-    "Scheduling": ("skipGuestOsShutdown",),
+    # It changes how a VM ends, which is what the local cloud is there for.
     "SchedulingGracefulShutdown": ("enabled",),
 }

@@ -99,7 +99,7 @@ def test_a_field_that_is_not_done_is_refused_with_its_name(field: BodyField):
 
 def test_a_refusal_leaves_nothing(world: World):
     """It comes before anything is made; what is wrong besides is told first."""
-    path, body, _ = _whole(BodyField("Scheduling", "skipGuestOsShutdown"), "refused")
+    path, body, _ = _whole(BodyField("AttachedDiskInitializeParams", "onUpdateAction"), "refused")
     assert world.refused("POST", path, body)[:2] == (501, "notImplemented")
     assert world.call("GET", f"{path}/refused").status_code == 404
     assert world.refused("POST", path, {**body, "x": 1})[0] == 400

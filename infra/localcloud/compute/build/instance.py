@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 from localcloud.compute.build import network, scheduling
@@ -52,10 +53,14 @@ _OFTEN_THE_SAME = {
 
 @dataclass(frozen=True, kw_only=True)
 class Built:
-    """An instance about to exist, and the disks that are created with it. Its addresses are already taken."""
+    """An instance about to exist, and the disks that are created with it. Its addresses are already taken.
+
+    `wait` is how long it may be PENDING until there is room for it; zero where it must be there at once.
+    """
 
     resource: Resource
     disks: Sequence[Resource]
+    wait: timedelta = timedelta(0)
 
 
 def with_base(base: Mapping[str, Any] | None, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -77,6 +82,7 @@ def build(site: Site, zone: str, given: Mapping[str, Any]) -> Built:
     gpus = accelerators(site, zone, machine, given.get("guestAccelerators", ()))
     accelerated = bool(gpus or machine.chips)
     options = scheduling.complete(given.get("scheduling", {}), accelerated=accelerated, now=site.clock.now())
+    wait = scheduling.wait_time(given.get("params", {}), options, machine)
     texts = _texts(given)
     drives = disks(site, zone, name, given.get("disks", ()), machine)
     resource = {
@@ -84,7 +90,7 @@ def build(site: Site, zone: str, given: Mapping[str, Any]) -> Built:
         "id": site.numbers.take(),
         "creationTimestamp": site.now(),
         "name": name,
-        "status": "PROVISIONING",
+        "status": "PENDING" if wait else "PROVISIONING",
         "canIpForward": False,
         "deletionProtection": False,
         "startRestricted": False,
@@ -108,7 +114,7 @@ def build(site: Site, zone: str, given: Mapping[str, Any]) -> Built:
         for key, value in resource.items()
         if value != []
     }
-    return Built(resource=whole, disks=drives.created)
+    return Built(resource=whole, disks=drives.created, wait=wait)
 
 
 def _texts(given: Mapping[str, Any]) -> dict[str, Any]:

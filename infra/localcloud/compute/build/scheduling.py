@@ -1,6 +1,7 @@
 """Scheduling options: what may be combined, and what applies where nothing is said.
 
-Sources: "Set VM host maintenance policy", "Spot VMs", "Limit the run time of a VM".
+Sources: "Set VM host maintenance policy", "Spot VMs", "Limit the run time of a VM", "About Flex-start VMs",
+"Create an A3 Mega, A4 or A4X VM" (its Flex-start tab has the ranges).
 """
 
 from collections.abc import Callable, Mapping
@@ -8,12 +9,18 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from localcloud.compute.catalog import CatalogMachine
 from localcloud.compute.refusals import invalid_field
 from localcloud.errors import ApiError
 
 SHORTEST_RUN = timedelta(seconds=30)
 LONGEST_RUN = timedelta(days=120)
+LEAST_FLEXIBLE_RUN = timedelta(minutes=10)
+MOST_FLEXIBLE_RUN = timedelta(days=7)
+LEAST_WAIT = timedelta(seconds=90)
+MOST_WAIT = timedelta(hours=2)
 FIELD = "resource.scheduling"
+WAIT = "resource.params.requestValidForDuration"
 
 
 def complete(given: Mapping[str, Any], *, accelerated: bool, now: datetime) -> dict[str, Any]:
@@ -40,6 +47,10 @@ def complete(given: Mapping[str, Any], *, accelerated: bool, now: datetime) -> d
 
 def _limited(options: Mapping[str, Any]) -> bool:
     return "maxRunDuration" in options or "terminationTime" in options
+
+
+def _flexible(options: Mapping[str, Any]) -> bool:
+    return bool(options["provisioningModel"] == "FLEX_START")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,6 +98,21 @@ _RULES = (
         why="Only Spot VMs have a preemption notice.",
     ),
     _Rule(
+        broken=lambda o: o["preemptible"] and _flexible(o),
+        field="preemptible",
+        why="Flex-start VMs are not preempted.",
+    ),
+    _Rule(
+        broken=lambda o: _flexible(o) and o["onHostMaintenance"] == "MIGRATE",
+        field="onHostMaintenance",
+        why="Flex-start VMs do not support live migration.",
+    ),
+    _Rule(
+        broken=lambda o: _flexible(o) and not _limited(o),
+        field="provisioningModel",
+        why="Flex-start VMs must have a limited run time; set maxRunDuration.",
+    ),
+    _Rule(
         broken=lambda o: "maxRunDuration" in o and "terminationTime" in o,
         field="terminationTime",
         why="Only one of maxRunDuration and terminationTime can be set.",
@@ -105,14 +131,48 @@ def _check(options: Mapping[str, Any], *, accelerated: bool) -> None:
 def _check_limit(options: Mapping[str, Any], now: datetime) -> None:
     if "maxRunDuration" in options:
         run = duration(options["maxRunDuration"])
-        if not SHORTEST_RUN <= run <= LONGEST_RUN:
-            why = "It must be from 30 seconds to 120 days."
+        least, most, why = SHORTEST_RUN, LONGEST_RUN, "It must be from 30 seconds to 120 days."
+        if _flexible(options):
+            least, most = LEAST_FLEXIBLE_RUN, MOST_FLEXIBLE_RUN
+            why = "For Flex-start VMs it must be from 10 minutes to 7 days."
+        if not least <= run <= most:
             raise invalid_field(f"{FIELD}.maxRunDuration", f"{run.total_seconds():g}s", why)
     if "terminationTime" in options:
         text = options["terminationTime"]
         at = _moment(text)
-        if not now < at <= now + LONGEST_RUN:
-            raise invalid_field(f"{FIELD}.terminationTime", text, "It must be within the next 120 days.")
+        most = MOST_FLEXIBLE_RUN if _flexible(options) else LONGEST_RUN
+        if not now < at <= now + most:
+            why = f"It must be within the next {most.days} days."
+            raise invalid_field(f"{FIELD}.terminationTime", text, why)
+
+
+def wait_time(params: Mapping[str, Any], options: Mapping[str, Any], machine: CatalogMachine) -> timedelta:
+    """How long a Flex-start VM may wait for room, PENDING; zero where it must have it at once.
+
+    Google does not say what it does with a wait of another model; it is refused here.
+
+    Raises:
+        ApiError: 400 when it is out of range, or there is no Flex-start for what asks for it.
+    """
+    if _flexible(options) and not _offered_flexibly(machine):
+        why = "Flex-start VMs need an accelerator-optimized or H4D machine type."
+        raise invalid_field("resource.machineType", machine.name, why)
+    wait = duration(params.get("requestValidForDuration", {}))
+    if not wait:
+        return wait
+    shown = f"{wait.total_seconds():g}s"
+    if not _flexible(options):
+        raise invalid_field(WAIT, shown, "Only a request for Flex-start VMs waits for resources.")
+    if not LEAST_WAIT <= wait <= MOST_WAIT:
+        raise invalid_field(WAIT, shown, "It must be 0, or from 90 seconds to 2 hours.")
+    return wait
+
+
+def _offered_flexibly(machine: CatalogMachine) -> bool:
+    """Machines with accelerators of their own, but for A4X and G4; and H4D ("About Flex-start VMs")."""
+    family = machine.name.partition("-")[0]
+    own = bool(machine.gpu) or family.startswith(("ct", "tpu"))
+    return family == "h4d" or (own and family not in ("a4x", "g4"))
 
 
 def _moment(text: str) -> datetime:

@@ -1,6 +1,8 @@
 """What callers ask of an instance: checked, written down as an operation, then carried out."""
 
 from collections.abc import Callable, Coroutine
+from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from localcloud.compute.build import Built
@@ -36,6 +38,7 @@ ASLEEP = "The instance is suspended; resume it."
 SPOT_TPU = "A Spot VM with TPUs cannot be restarted; delete it and create it again."
 """"Request TPU Spot VMs"; Google's own words are not known."""
 NOT_ASLEEP = "You can only resume an instance that is suspended."
+_COMING = ("PENDING", "PROVISIONING", "STAGING")
 
 
 class Commands:
@@ -47,9 +50,13 @@ class Commands:
         self._steps = steps
 
     def insert(self, built: Built, ask: Ask) -> Running:
-        """Create the instance; it exists, PROVISIONING, when this returns."""
+        """Create the instance; it exists, PROVISIONING or PENDING, when this returns.
+
+        Google does not say how the operation stands while an instance is PENDING; here it is RUNNING, and
+        ends with the reason when the wait was in vain, or the instance was deleted.
+        """
         vm = self._steps.admit(built)
-        return self._begin("insert", vm, ask, self._insert)
+        return self._begin("insert", vm, ask, partial(self._insert, wait=built.wait))
 
     def delete(self, vm: Vm, ask: Ask) -> Running:
         """Delete it, in whatever status it is; what goes on with it is ended first.
@@ -68,7 +75,7 @@ class Commands:
             ApiError: 400 when it is only just being created, or has a local SSD and the call does not say
                 whether that is to be discarded.
         """
-        self._refuse_while(vm, "PROVISIONING", "STAGING", "SUSPENDING")
+        self._refuse_while(vm, *_COMING, "SUSPENDING")
         if vm.status == "SUSPENDED":
             message = "The local cloud does not stop an instance that is suspended."
             raise ApiError(501, "notImplemented", message)
@@ -83,7 +90,7 @@ class Commands:
             ApiError: 400 when it does not run, has GPUs, or has a local SSD and the call does not say whether
                 that is to be discarded.
         """
-        self._refuse_while(vm, "PROVISIONING", "STAGING")
+        self._refuse_while(vm, *_COMING)
         if vm.status in UNSUSPENDABLE:
             raise unsupported(UNSUSPENDABLE[vm.status])
         if vm.resource.get("guestAccelerators"):
@@ -109,7 +116,7 @@ class Commands:
         Raises:
             ApiError: 400 when it is being created or stopped, or suspended, or is a spot VM with TPUs.
         """
-        self._refuse_while(vm, "PROVISIONING", "STAGING", "STOPPING", "SUSPENDING")
+        self._refuse_while(vm, *_COMING, "STOPPING", "SUSPENDING")
         if vm.status == "TERMINATED" and vm.resource["scheduling"]["preemptible"] and self._has_tpu(vm):
             raise unsupported(SPOT_TPU)
         if vm.status == "SUSPENDED":
@@ -122,7 +129,7 @@ class Commands:
         Raises:
             ApiError: 400 when it does not run.
         """
-        self._refuse_while(vm, "PROVISIONING", "STAGING", "STOPPING", "TERMINATED", "SUSPENDING", "SUSPENDED")
+        self._refuse_while(vm, *_COMING, "STOPPING", "TERMINATED", "SUSPENDING", "SUSPENDED")
         return self._begin("reset", vm, ask, self._reset)
 
     def note(self, method: str, vm: Vm, ask: Ask) -> Running:
@@ -152,9 +159,12 @@ class Commands:
             running.end(internal_failure(error))
             raise
 
-    async def _insert(self, vm: Vm) -> Failure | None:
+    async def _insert(self, vm: Vm, wait: timedelta) -> Failure | None:
+        short = await self._steps.acquire(vm, wait) if wait else None
         async with vm.turn:
-            failure = await self._steps.provision(vm)
+            if vm.gone or vm.status not in _COMING:
+                return self._gone(vm)
+            failure = short or await self._steps.provision(vm, acquired=bool(wait))
             if failure:
                 self._steps.discard(vm)
                 return failure

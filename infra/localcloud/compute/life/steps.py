@@ -33,7 +33,7 @@ class Steps:
         """Called with an instance and the number of its life when its limited run time is over."""
 
     def admit(self, built: Built, *, empty: bool = False) -> Vm:
-        """Let a new instance exist, PROVISIONING, with its disks."""
+        """Let a new instance exist, PROVISIONING or PENDING, with its disks."""
         vm = Vm(resource=built.resource, empty=empty)
         site = self._site
         for disk in built.disks:
@@ -48,19 +48,45 @@ class Steps:
         """Change the status as the table says, and other fields along with it."""
         self._site.registry.change(vm, {"status": follow(vm.status, event), **(fields or {})})
 
-    async def provision(self, vm: Vm) -> Failure | None:
-        """Allocate resources: PROVISIONING to STAGING, or say why there are none; the status stays then."""
+    async def acquire(self, vm: Vm, wait: timedelta) -> Failure | None:
+        """PENDING to PROVISIONING once there is room and quota; say what is short when the wait is over.
+
+        Its turn is not held meanwhile: one that waits may be deleted.
+        """
         site = self._site
-        others = (other for other in site.registry.resources() if other["id"] != vm.id)
-        failure = site.quotas.refuse(vm.resource, others)
-        if failure:
+        until = site.pace.elapsed() + wait.total_seconds()
+        while vm.status == "PENDING" and (failure := self._over_quota(vm) or self._take(vm)):
+            left = until - site.pace.elapsed()
+            if left <= 0:
+                return failure
+            await site.pace.pause(min(site.timings.waiting, timedelta(seconds=left)))
+        if vm.status == "PENDING":
+            self.move(vm, Event.ACQUIRED)
+        return None
+
+    async def provision(self, vm: Vm, *, acquired: bool = False) -> Failure | None:
+        """Allocate resources: PROVISIONING to STAGING, or say why there are none; the status stays then.
+
+        One that has `acquired` its resources has waited for them.
+        """
+        site = self._site
+        if not acquired and (failure := self._over_quota(vm)):
             return failure
         await site.pace.pause(site.timings.provisioning)
-        short = site.stock.take(vm.zone, last(vm.resource["machineType"]), attachment(vm.resource))
-        if short:
-            return short.failure(site.project)
+        if not acquired and (failure := self._take(vm)):
+            return failure
         self.move(vm, Event.PROVISIONED)
         return None
+
+    def _over_quota(self, vm: Vm) -> Failure | None:
+        site = self._site
+        others = (other for other in site.registry.resources() if other["id"] != vm.id)
+        return site.quotas.refuse(vm.resource, others)
+
+    def _take(self, vm: Vm) -> Failure | None:
+        site = self._site
+        short = site.stock.take(vm.zone, last(vm.resource["machineType"]), attachment(vm.resource))
+        return short.failure(site.project) if short else None
 
     async def run(self, vm: Vm) -> None:
         """STAGING to RUNNING, and start the machine. If it does not start, the instance is TERMINATED."""
@@ -164,7 +190,7 @@ class Steps:
         self.move(vm, Event.CRASHED, self._stopped(vm))
 
     async def destroy(self, vm: Vm, grace: timedelta) -> None:
-        """RUNNING, TERMINATED or SUSPENDED to gone; the name is free when this returns."""
+        """RUNNING, TERMINATED, SUSPENDED or PENDING to gone; the name is free when this returns."""
         self._unwatch(vm)
         asleep = vm.status == "SUSPENDED"
         self.move(vm, Event.DELETE)
@@ -198,6 +224,8 @@ class Steps:
             site.machines.forget(vm.id)
 
     async def _shut_down(self, vm: Vm, grace: timedelta) -> None:
+        if vm.resource["scheduling"].get("skipGuestOsShutdown"):
+            await self._cut(vm)
         if vm.booted and not vm.empty:
             await self._site.machines.shut_down(vm.id, grace)
         vm.booted = False

@@ -10,6 +10,7 @@ GONE = "GONE"
 class Event(Enum):
     """What changes the status of an instance."""
 
+    ACQUIRED = "there is room for one that waited for it"
     PROVISIONED = "resources were allocated"
     REFUSED = "there were no resources for a new one"
     TURNED_AWAY = "there were no resources to start it again"
@@ -27,6 +28,7 @@ class Event(Enum):
 
 
 TRANSITIONS: Mapping[str, Mapping[Event, str]] = {
+    "PENDING": {Event.ACQUIRED: "PROVISIONING", Event.REFUSED: GONE, Event.DELETE: "STOPPING"},
     "PROVISIONING": {
         Event.PROVISIONED: "STAGING",
         Event.REFUSED: GONE,
