@@ -27,6 +27,33 @@ def test_each_kind_of_operation_means_what_it_means(some, limits, tick, kind, fa
     assert fate_of(some.node(history=(some.operation(kind),)), limits, tick) is fate
 
 
+@pytest.mark.parametrize("kind", ["delete", "stop"])
+@pytest.mark.parametrize(
+    ("user", "flexible", "fate"),
+    [
+        ("system", True, Fate.EXPIRED),
+        ("", True, Fate.EXPIRED),
+        ("ada@example.com", True, Fate.STOPPED),
+        ("spotwarden-cap-runtime@p.iam.gserviceaccount.com", True, Fate.STOPPED),
+        ("123-compute@developer.gserviceaccount.com", True, Fate.STOPPED),
+        ("system", False, Fate.STOPPED),
+    ],
+)
+def test_what_compute_engine_itself_ends_of_a_flex_start_vm_has_come_to_its_limit(
+    some, limits, tick, kind, user, flexible, fate
+):
+    """A person, a rule or the VM's account has stopped it; so has a limit that a script chose freely."""
+    node = some.node(history=(some.operation(kind, user=user),))
+    assert fate_of(node, limits, tick, flexible=flexible) is fate
+
+
+@pytest.mark.parametrize("kind", ["compute.instances.guestTerminate", "compute.instances.hostError"])
+def test_what_befalls_a_flex_start_vm_besides_is_what_befalls_any(some, limits, tick, kind):
+    """One fact apart: it is no stop or delete."""
+    node = some.node(history=(some.operation(kind, user="system"),))
+    assert fate_of(node, limits, tick, flexible=True) is KINDS[kind]
+
+
 @pytest.mark.parametrize("kind", ["insert", "start", "setLabels", "compute.instances.automaticRestart"])
 def test_operations_that_end_no_life_say_nothing(some, limits, tick, kind):
     """The log holds many other things."""

@@ -24,6 +24,7 @@ LOST = {
     Fate.PREEMPTED: R,
     Fate.HOST_ERROR: R,
     Fate.STOPPED: LossVerdict.CLOSE,
+    Fate.EXPIRED: R,
     Fate.UNTOLD: W,
     Fate.SILENT: R,
 }
@@ -52,6 +53,11 @@ def row_of(case):
     return next(row for row in TABLE if fits(row, marker=marker, fate=fate, now=now))
 
 
+def judged(node, limits, tick, case):
+    """What is said of a node in this case; only a Flex-start VM has a time limit that nobody chose."""
+    return judge(node, limits, tick, early=case[2] is Now.DOOMED, flexible=case[1] is Fate.EXPIRED)
+
+
 def apart(one, other):
     """How many of the three facts differ."""
     return sum(mine != theirs for mine, theirs in zip(one, other, strict=True))
@@ -70,6 +76,7 @@ def facts_of(some, limits, tick):
         Fate.PREEMPTED: "compute.instances.preempted",
         Fate.HOST_ERROR: "compute.instances.hostError",
         Fate.STOPPED: "delete",
+        Fate.EXPIRED: "delete",
     }
     status = {Now.GOING: Status.STOPPING, Now.KEPT: Status.TERMINATED}
     # Long enough ago for the log and for settling, and not too long to be an announcement.
@@ -109,7 +116,7 @@ def test_no_row_is_shadowed():
 @pytest.mark.parametrize("case", REAL, ids=words)
 def test_every_case_that_can_happen_has_the_verdict_it_should(facts_of, limits, tick, case):
     """Seen from real facts: what the log and the lists say is found, and decides."""
-    judgement = judge(facts_of(case), limits, tick, early=case[2] is Now.DOOMED)
+    judgement = judged(facts_of(case), limits, tick, case)
     assert (judgement.fate, judgement.now) == case[1:]
     expected = PRESENT.get((case[0], case[2])) or LOST[case[1]]
     assert judgement.verdict is expected
@@ -128,7 +135,7 @@ def test_neighbouring_rows_are_parted_by_the_fact_that_they_name(facts_of, limit
     )
     assert apart(one, other) == max(named, 1)
     for case in {one, other} & set(REAL):
-        judgement = judge(facts_of(case), limits, tick, early=case[2] is Now.DOOMED)
+        judgement = judged(facts_of(case), limits, tick, case)
         assert judgement.why.startswith(row_of(case).why)
 
 

@@ -44,7 +44,8 @@ class Try(msgspec.Struct, frozen=True, kw_only=True):
     `operation` is "" until Compute has answered; `error` is "" unless the request is known to have failed.
     `spot` is false where on-demand VMs are asked for instead of the script's spot VMs; `turn` counts the
     tries of the attempt, those that are no longer kept included. `why` says what Google's advice on the place
-    was, where that made it the first.
+    was, where that made it the first. `refused` is when it was seen to have failed: a Flex-start VM may wait
+    for two hours in vain.
     """
 
     place: str
@@ -56,6 +57,12 @@ class Try(msgspec.Struct, frozen=True, kw_only=True):
     spot: bool = True
     turn: int = 1
     why: str = ""
+    refused: Moment | None = None
+
+    @property
+    def last_word(self) -> Moment:
+        """When the place last said what it has: by its refusal, or by being asked."""
+        return self.refused or self.at
 
 
 class Script(msgspec.Struct, frozen=True, kw_only=True):

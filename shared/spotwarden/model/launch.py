@@ -37,6 +37,7 @@ class Launch(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     `gang` is true for a bulk request. `machine` and `accelerators` are what a place must offer (names
     without their paths). `fixed` says why it cannot move from where its script puts it, empty where it
     can. `script` is None where the request was made from what ran before, for want of a usable script.
+    `flexible` says that it asks for Flex-start VMs.
     """
 
     nodes: tuple[str, ...]
@@ -45,6 +46,7 @@ class Launch(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     machine: str = ""
     accelerators: tuple[str, ...] = ()
     spot: bool = False
+    flexible: bool = False
     gang: bool = False
     fixed: tuple[str, ...] = ()
 

@@ -1,6 +1,7 @@
 """What its developer launched without us, and what runs: written down when it is first seen."""
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 from msgspec.structs import replace
@@ -23,6 +24,7 @@ from spotwarden.model.tick import Tick
 from spotwarden.model.watch import Watch
 from spotwarden.recovery import notices
 from spotwarden.recovery.fates import alive
+from spotwarden.recovery.flexible import is_flexible, waiting
 from spotwarden.recovery.reopening import instances_of, last_closed, started_again
 
 
@@ -68,7 +70,7 @@ def adopt(facts: JobFacts, tick: Tick) -> WriteAttempt | KeepWatch | None:
         updated=tick.now,
         reason="started again by a person, and seen" if again else "launched by its developer, and seen",
         instances=ids,
-        started=began,
+        started=None if waiting(new.values(), ids.values()) else began,
         seen=True,
         owner=facts.owner,
     )
@@ -153,6 +155,10 @@ def settle(facts: JobFacts, tick: Tick) -> Step | None:
     newest = facts.newest
     if newest is None or newest.state is not AttemptState.RUNNING:
         return None
+    if began := _has_room(facts, newest):
+        running = replace(newest, started=began, updated=tick.now)
+        reason = "the Flex-start VM has room, and runs"
+        return WriteAttempt(reason=reason, record=running, generation=facts.head)
     wanted = watch_of(facts, newest)
     watched = facts.watched.watch if facts.watched else None
     behind: Step | None = None
@@ -174,6 +180,17 @@ def watch_of(facts: JobFacts, newest: Attempt) -> Watch:
     past = {name for recorded in facts.ledger[-10:] for name in recorded.attempt.replaces.values() if name}
     past |= {removal.instance_id for removal in newest.removed.values()}
     return Watch(job=facts.job, attempt=newest.number, instances=newest.wanted, past=tuple(sorted(past)))
+
+
+def _has_room(facts: JobFacts, newest: Attempt) -> datetime | None:
+    """When the last of its VMs began to run, of those that were PENDING when they were seen first."""
+    if newest.started is not None or not newest.seen or not is_flexible(facts):
+        return None
+    ids = set(newest.wanted.values())
+    began = [instance.started for instance in facts.instances if instance.id in ids]
+    there = [moment for moment in began if moment is not None]
+    waits = waiting(facts.instances, ids)
+    return None if waits or not there or len(there) < len(ids) else max(there)
 
 
 def _record(facts: JobFacts, newest: Attempt, tick: Tick) -> Step | None:

@@ -25,10 +25,11 @@ TRIES_KEPT = 60
 A_TICK = timedelta(minutes=1)
 
 
-def noted(attempt: Attempt, *, operation: str = "", error: str = "") -> Attempt:
+def noted(attempt: Attempt, tick: Tick, *, operation: str = "", error: str = "") -> Attempt:
     """The attempt with what is known of its newest try."""
     last = attempt.tries[-1]
-    known = replace(last, operation=operation or last.operation, error=error or last.error)
+    refused = last.refused or (tick.now if error else None)
+    known = replace(last, operation=operation or last.operation, error=error or last.error, refused=refused)
     since = attempt.forbidden_since
     if error:
         since = (since or last.at) if refusal(error) is RefusalKind.FORBIDDEN else None

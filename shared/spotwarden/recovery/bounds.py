@@ -11,11 +11,14 @@ from spotwarden.model.facts import JobFacts
 from spotwarden.model.limits import RecoveryLimits
 from spotwarden.model.tick import Tick
 from spotwarden.recovery.fates import Fate
+from spotwarden.recovery.flexible import SHORTEST_FLEXIBLE_RUN, is_flexible
 from spotwarden.recovery.placement import remaining_work
 
 SHORTEST_RUN = timedelta(seconds=30)
 """The least that `maxRunDuration` takes (Google: "Limit the run time of a VM")."""
 TAKEN = {Fate.PREEMPTED.value, Fate.HOST_ERROR.value}
+NOT_ITS_OWN = {*TAKEN, Fate.EXPIRED.value}
+"""Ends that say nothing about the job."""
 
 
 class AttemptLife(msgspec.Struct, frozen=True, kw_only=True):
@@ -91,7 +94,8 @@ def exceeded(facts: JobFacts, lost: datetime, fate: Fate, limits: RecoveryLimits
     if spent := _spent(facts, fate, limits):
         return spent
     left = time_left(facts, min(lost, tick.now))
-    if left is not None and left < SHORTEST_RUN:
+    least = SHORTEST_FLEXIBLE_RUN if is_flexible(facts) else SHORTEST_RUN
+    if left is not None and left < least:
         return "its runtime or its budget is used up"
     if _only_crashes(facts, lost, fate, limits):
         return (
@@ -103,8 +107,10 @@ def exceeded(facts: JobFacts, lost: datetime, fate: Fate, limits: RecoveryLimits
 
 def _spent(facts: JobFacts, fate: Fate, limits: RecoveryLimits) -> str:
     """Which count of ends is used up, of those like this one; a preemption says nothing about the job."""
-    file, taken = facts.file, fate.value in TAKEN
-    if not taken:
+    file = facts.file
+    if fate is Fate.EXPIRED:
+        return ""
+    if fate.value not in TAKEN:
         most = file.max_restarts if file.max_restarts is not None else limits.max_restarts
         return f"restarted {most} times after it ended by itself, the limit" if _ends(facts) >= most else ""
     most_taken = file.max_preemptions if file.max_preemptions is not None else limits.max_preemptions
@@ -118,7 +124,7 @@ def _ends(facts: JobFacts, *, taken: bool = False) -> int:
     by_us: list[Attempt] = []
     for recorded in facts.ledger:
         by_us = [] if recorded.attempt.lost is None else [*by_us, recorded.attempt]
-    return sum((attempt.fate in TAKEN) is taken for attempt in by_us)
+    return sum(attempt.fate in TAKEN if taken else attempt.fate not in NOT_ITS_OWN for attempt in by_us)
 
 
 def _only_crashes(facts: JobFacts, lost: datetime, fate: Fate, limits: RecoveryLimits) -> bool:
@@ -130,7 +136,9 @@ def _only_crashes(facts: JobFacts, lost: datetime, fate: Fate, limits: RecoveryL
     if len(last) < limits.short_lives:
         return False
     short = all(
-        life.fate not in TAKEN and life.ended is not None and life.ended - life.started < limits.short_life
+        life.fate not in NOT_ITS_OWN
+        and life.ended is not None
+        and life.ended - life.started < limits.short_life
         for life in last
     )
     moved = facts.progress.at is not None and facts.progress.at > last[0].started

@@ -128,7 +128,9 @@ def _asked_lately(attempt: Attempt, place: str, policy: Policy, tick: Tick, *, s
     """Whether the place refused the like to this attempt within the block, or its region has no quota."""
     block = policy.placement.block
     recent = [
-        tried for tried in attempt.tries if tried.error and tried.spot == spot and tick.now - tried.at < block
+        tried
+        for tried in attempt.tries
+        if tried.error and tried.spot == spot and tick.now - tried.last_word < block
     ]
     return any(
         item.place == place

@@ -17,6 +17,7 @@ class Fate(Enum):
     PREEMPTED = "Compute Engine took it"
     HOST_ERROR = "its host failed"
     STOPPED = "it was deleted or stopped, or shut itself down"
+    EXPIRED = "Compute Engine ended it at its time limit"
     UNTOLD = "nothing yet"
     SILENT = "nothing, though the log has had time"
 
@@ -57,10 +58,15 @@ def alive(instance: Instance) -> bool:
     return instance.status not in GOING | KEPT
 
 
-def fate_of(node: NodeFacts, limits: RecoveryLimits, tick: Tick) -> Fate:
-    """What the operation log says of the instance; that it says nothing counts only after `log_delay`."""
+def fate_of(node: NodeFacts, limits: RecoveryLimits, tick: Tick, *, flexible: bool = False) -> Fate:
+    """What the operation log says of the instance; that it says nothing counts only after `log_delay`.
+
+    A Flex-start VM (`flexible`) has a time limit that nobody chose freely: who deletes or stops it as Compute
+    Engine itself has come to that limit.
+    """
     if cause := cause_of(node):
-        return KINDS[cause.kind]
+        limited = flexible and cause.kind in REMOVALS and actor(cause.user) is Actor.GOOGLE
+        return Fate.EXPIRED if limited else KINDS[cause.kind]
     since = node.marker.written if node.marker else node.missing_since
     if node.unsure or since is None:
         return Fate.UNTOLD

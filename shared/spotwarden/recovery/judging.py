@@ -10,6 +10,7 @@ from spotwarden.model.facts import JobFacts, NodeFacts
 from spotwarden.model.limits import RecoveryLimits
 from spotwarden.model.tick import Tick
 from spotwarden.recovery.fates import Fate, Now, alive, lost_at
+from spotwarden.recovery.flexible import is_flexible
 from spotwarden.recovery.ownership import made_by_chain
 from spotwarden.recovery.removal import on_purpose, removed_beside
 from spotwarden.recovery.reopening import started_again
@@ -42,7 +43,7 @@ def find(facts: JobFacts, limits: RecoveryLimits, tick: Tick) -> LossFinding | N
     """
     early = facts.file.make_before_break and not _announced_in_vain(facts)
     found = [
-        LossFinding(node=node, judgement=judge(node, limits, tick, early=early))
+        LossFinding(node=node, judgement=judge(node, limits, tick, early=early, flexible=is_flexible(facts)))
         for node in facts.nodes
         if not closed(facts, node)
     ]

@@ -10,6 +10,8 @@ import msgspec
 from spotwarden.model.attempt import Attempt
 from spotwarden.model.placement import region_of
 from spotwarden.model.request import Request
+from spotwarden.recovery.bounds import SHORTEST_RUN
+from spotwarden.recovery.flexible import SHORTEST_FLEXIBLE_RUN
 
 NAMESPACE = UUID("6f2d7a52-3a1c-5c1e-9d0b-8f6f1b7b3f11")
 JOB_KEY = "spotwarden-job"
@@ -111,7 +113,9 @@ def _on_demand(scheduling: Mapping[str, Any]) -> dict[str, Any]:
 
 def _bounded(scheduling: Mapping[str, Any], left: timedelta) -> dict[str, Any]:
     own = int(scheduling.get("maxRunDuration", {}).get("seconds", 0))
-    seconds = max(int(left.total_seconds()), 30)
+    flexible = scheduling.get("provisioningModel") == "FLEX_START"
+    least = SHORTEST_FLEXIBLE_RUN if flexible else SHORTEST_RUN
+    seconds = int(max(left, least).total_seconds())
     # Compute Engine takes a duration or a moment, not both; the script's own moment is an order.
     if (own and own <= seconds) or "terminationTime" in scheduling:
         return dict(scheduling)

@@ -16,7 +16,7 @@ def news(record: Attempt, tick: Tick) -> Iterator[PlaceNews]:
     """
     for tried in record.tries[-2:]:
         if tried.error and tried.spot and refusal(tried.error) is RefusalKind.STOCKOUT:
-            yield PlaceNews(place=tried.place, event=PlaceEvent.STOCKOUT, at=tried.at)
+            yield PlaceNews(place=tried.place, event=PlaceEvent.STOCKOUT, at=tried.last_word)
     if record.state is AttemptState.RUNNING and record.tries and record.tries[-1].spot:
         yield PlaceNews(place=record.tries[-1].place, event=PlaceEvent.GAVE, at=tick.now)
     if _begins(record) and record.fate == Fate.PREEMPTED.value and record.lost_in:

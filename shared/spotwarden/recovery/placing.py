@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from msgspec.structs import replace
 
 from spotwarden.model.action import LaunchInstances, Look, StartInstance, Step, Survey, Wait, WriteAttempt
-from spotwarden.model.attempt import Attempt, AttemptState, Lease, Recorded, TryKind
+from spotwarden.model.attempt import Attempt, AttemptState, Lease, Recorded, Try, TryKind
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.instance import Operation
 from spotwarden.model.launch import Choice, Launch
@@ -23,6 +23,7 @@ from spotwarden.recovery.choosing import held_zones
 from spotwarden.recovery.clearing import clear_the_way, in_the_way
 from spotwarden.recovery.ending import stop
 from spotwarden.recovery.finishing import finish, inserted, launched_anew, made, made_and_gone, revived, whole
+from spotwarden.recovery.flexible import is_flexible, waiting
 from spotwarden.recovery.identity import CLOCKS_APART
 from spotwarden.recovery.launching import prepare
 from spotwarden.recovery.lifecycle import AttemptEvent
@@ -177,7 +178,7 @@ def _created(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> S
     """Note the operation, look at it, and finish or fail with it."""
     attempt, last, operation = newest.attempt, newest.attempt.tries[-1], facts.operation
     if operation and not last.operation:
-        noted = replace(asking.noted(attempt, operation=operation.name), lease=None, updated=tick.now)
+        noted = replace(asking.noted(attempt, tick, operation=operation.name), lease=None, updated=tick.now)
         # The claim was written a moment ago, and an object takes one write a second.
         why = "the request was accepted"
         return WriteAttempt(reason=why, record=noted, generation=newest.generation, later=True)
@@ -186,10 +187,11 @@ def _created(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> S
             return _forgotten(facts, newest, policy, tick)
         return Look(place=last.place, operation=last.operation)
     if not operation.done:
-        doing = "starting" if last.kind is TryKind.START else "making"
-        return Wait(reason=f"Compute Engine is still {doing} it in {last.place}")
+        return _under_way(facts, last)
     if operation.error:
         return _refused(facts, newest, operation.error, policy, tick)
+    if step := _without_room(facts, attempt, operation):
+        return step
     if tick.now - last.at > TOLD_LATE and (step := _look_for(facts, attempt, operation)):
         return step
     if last.kind is TryKind.START:
@@ -197,6 +199,28 @@ def _created(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> S
     if not isinstance(facts.launch, Launch) or not facts.launch.gang:
         return finish(facts, newest, {operation.target_name: operation.target_id}, tick)
     return _gang_created(facts, newest, policy, tick)
+
+
+def _under_way(facts: JobFacts, last: Try) -> Wait:
+    """Say what Compute Engine does; a Flex-start VM may wait for hours, and no look within seconds helps."""
+    if last.kind is TryKind.CREATE and is_flexible(facts):
+        return Wait(reason=f"the request waits for room in {last.place} (Flex-start)", soon=False)
+    doing = "starting" if last.kind is TryKind.START else "making"
+    return Wait(reason=f"Compute Engine is still {doing} it in {last.place}")
+
+
+def _without_room(facts: JobFacts, attempt: Attempt, operation: Operation) -> Step | None:
+    """Wait for a Flex-start VM that is PENDING; None for any other.
+
+    Google does not say whether the operation of its insert is done before there is room: it is not built on.
+    """
+    if attempt.tries[-1].kind is not TryKind.CREATE or not is_flexible(facts):
+        return None
+    if not facts.surveyed:
+        return _survey(facts, attempt)
+    # The operation says whose it is; the lists may not have told yet.
+    waits = waiting((*facts.instances, *facts.namesakes), (operation.target_id,))
+    return _under_way(facts, attempt.tries[-1]) if waits else None
 
 
 def _look_for(facts: JobFacts, attempt: Attempt, operation: Operation) -> Step | None:
@@ -268,5 +292,5 @@ def _refused(facts: JobFacts, newest: Recorded, error: str, policy: Policy, tick
         return Wait(reason=f"the list of instances is incomplete ({facts.unsure})", soon=False)
     if removed(facts, attempt):
         return stop(facts, newest, REMOVED, tick)
-    failed = replace(newest, attempt=asking.noted(attempt, error=error))
+    failed = replace(newest, attempt=asking.noted(attempt, tick, error=error))
     return asking.go_on(facts, failed, policy, tick, lease=lease(policy.recovery, tick))

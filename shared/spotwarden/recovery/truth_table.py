@@ -73,6 +73,20 @@ TABLE = (
     ),
     TruthRow(
         None,
+        Fate.EXPIRED,
+        Now.GONE,
+        LossVerdict.RECOVER,
+        "Compute Engine ended the Flex-start VM at its time limit",
+    ),
+    TruthRow(
+        None,
+        Fate.EXPIRED,
+        Now.KEPT,
+        LossVerdict.RECOVER,
+        "Compute Engine stopped the Flex-start VM at its time limit",
+    ),
+    TruthRow(
+        None,
         Fate.STOPPED,
         None,
         LossVerdict.CLOSE,
@@ -105,9 +119,15 @@ class Judgement(msgspec.Struct, frozen=True, kw_only=True):
     soon: bool = True
 
 
-def judge(node: NodeFacts, limits: RecoveryLimits, tick: Tick, *, early: bool = False) -> Judgement:
-    """Say what is to be done about an instance of a job that is open; `early` where the job wants that."""
-    fate, now = fate_of(node, limits, tick), now_of(node, limits, tick, early=early)
+def judge(
+    node: NodeFacts, limits: RecoveryLimits, tick: Tick, *, early: bool = False, flexible: bool = False
+) -> Judgement:
+    """Say what is to be done about an instance of a job that is open; `early` where the job wants that.
+
+    `flexible` where it was a Flex-start VM.
+    """
+    fate = fate_of(node, limits, tick, flexible=flexible)
+    now = now_of(node, limits, tick, early=early)
     marked = node.marker is not None
     row = _row(marked, fate, now)
     why = f"{row.why} ({node.unsure})" if now is Now.HIDDEN else row.why

@@ -107,6 +107,14 @@ def verdict(record, *machines, brief_=None, **facts):
             BAD,
             "attempt 2 of the job has replaced it",
         ),
+        (on_record(state=None, attempt=0, instances={}), vm(labels=ONLY_JOB), BAD, "no record of this VM"),
+        (
+            on_record(state=None, attempt=0, instances={}),
+            vm(labels=ONLY_JOB, status=Status.PENDING),
+            None,
+            "",
+        ),
+        (on_record(**ENDED), vm(status=Status.PENDING), BAD, "ended with status 0"),
         (on_record(attempt=2, instances=OTHER, began=NOW - AFTER + SECOND), vm(1), None, ""),
         (
             on_record(attempt=2, instances={"test-vm-2": "2002"}, began=ago(hours=1)),

@@ -339,3 +339,11 @@ def test_a_wrong_clock_that_is_behind_judges_nothing():
     """Signs from the future are signs of life."""
     assert reading(heard(beats={"test-vm": NOW + timedelta(hours=5)})) is None
     assert reading(heard(), vm(created=NOW + SECOND, started=NOW + SECOND)) is None
+
+
+def test_a_vm_that_waits_for_room_is_not_silent():
+    """A Flex-start VM may be PENDING for hours; once it runs its silence counts from its start."""
+    record = heard(beats={"test-vm": LONG_AGO}, cpus={"1001": 0.1})
+    assert reading(record, vm()) is BAD
+    assert reading(record, vm(status=Status.PENDING)) is None
+    assert reading(record, vm(started=NOW - SECOND)) is None

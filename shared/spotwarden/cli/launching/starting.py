@@ -37,6 +37,8 @@ FIRST_LOOK_SECONDS = 0.05
 LOOK_EVERY_SECONDS = 0.5
 TIMEOUT_SECONDS = 120
 """In the public traces 99 % of the insert operations end within 76 s."""
+ROOM_WITHIN_SECONDS = 20
+"""How long room for a Flex-start VM is waited for here; the functions wait on, for hours."""
 AT_WORK_SECONDS = 20
 """How long a sweep that is at work on an attempt is waited for; most are done with it within seconds."""
 OPENINGS = 3
@@ -170,6 +172,7 @@ def _carry_on(starting: Starting, known: JobFacts, number: int) -> JobFacts:
     decide = partial(next_step, policy=context.policy, tick=tick)
     places = PlaceMemory(context.cloud, context.settings.layout, context.policy, tick)
     told, until, pause = "", time.monotonic() + TIMEOUT_SECONDS, FIRST_LOOK_SECONDS
+    patient = time.monotonic() + ROOM_WITHIN_SECONDS
     job = known.job
     while time.monotonic() < until:
         known = with_places(places.recall(replace(known, launch=launch)), context.policy.placement)
@@ -185,6 +188,8 @@ def _carry_on(starting: Starting, known: JobFacts, number: int) -> JobFacts:
         if isinstance(waiting, Wait) and waiting.reason != told:
             click.echo(waiting.reason, err=True)
             told = waiting.reason
+        if launch.flexible and in_line(newest) and time.monotonic() > patient:
+            return known
         time.sleep(pause)
         pause = min(2 * pause, LOOK_EVERY_SECONDS)
     raise click.ClickException(f"{job} is still being created. To see its status: spotwarden show {job}")
@@ -220,6 +225,14 @@ def has_run(attempt: Attempt) -> bool:
     return attempt.state is AttemptState.ENDED and bool(attempt.instances or asked_for)
 
 
+def in_line(attempt: Attempt) -> bool:
+    """Whether Compute Engine has taken its request, and has not said yet what comes of it."""
+    last = attempt.tries[-1] if attempt.tries else None
+    return (
+        attempt.state is AttemptState.PLACING and last is not None and bool(last.operation) and not last.error
+    )
+
+
 def refuse_if_over(attempt: Attempt) -> None:
     """Raise what a person reads of an attempt that no longer starts here: why, what follows, what to type."""
     error = attempt.tries[-1].error if attempt.tries else ""
@@ -246,6 +259,11 @@ def told(attempt: Attempt) -> str:
     """Where the attempt runs, in a sentence."""
     ids = ", ".join(attempt.instances.values())
     place = f" in {attempt.tries[-1].place}" if attempt.tries else ""
+    if in_line(attempt):
+        return (
+            f"{attempt.job}: attempt {attempt.number} waits for room{place} (Flex-start). Spotwarden"
+            f" registers the VM when it starts. To see its status: spotwarden show {attempt.job}"
+        )
     if not ids:
         return f"{attempt.job}: attempt {attempt.number} ran{place} and has ended"
     return f"{attempt.job}: attempt {attempt.number} runs{place} as instance {ids}"

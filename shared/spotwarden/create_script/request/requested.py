@@ -51,6 +51,7 @@ def launch_of_request(request: Request, script: Script | None = None) -> Launch 
         machine=last(machine.get("machineType", "")),
         accelerators=_accelerators(machine),
         spot=is_spot(machine.get("scheduling", {})),
+        flexible=machine.get("scheduling", {}).get("provisioningModel") == "FLEX_START",
         gang=gang,
     )
 

@@ -11,6 +11,7 @@ from spotwarden.governance.signals.text import AT_REST, AT_WORK, begun
 from spotwarden.model.attempt import CLOSED, AttemptState
 from spotwarden.model.finding import Reading
 from spotwarden.model.fleet import JOB_LABEL, Machine
+from spotwarden.model.instance import Status
 from spotwarden.model.policy import Policy
 from spotwarden.model.spans import moment
 
@@ -63,6 +64,9 @@ def fault_of(
         return None
     if record.state is AttemptState.RUNNING and (fault := _replaced(machine, record)):
         return fault
+    if machine.status is Status.PENDING:
+        # Recovery writes it down once it sees it; what has no room yet costs nothing but its disks.
+        return None
     if record.state is None and machine.attempt > max(record.attempt, 1):
         return _lost_record(machine, record)
     return None if machine.id in record.registered else _unknown_to_its_job(record)

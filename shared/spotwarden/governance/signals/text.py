@@ -18,8 +18,8 @@ AT_WORK = frozenset((AttemptState.CLAIMED, AttemptState.PLACING, AttemptState.BA
 
 
 def runs(machine: Machine) -> bool:
-    """Whether the VM runs, or is about to."""
-    return machine.status not in LEAVING and machine.status not in AT_REST
+    """Whether the VM runs, or is about to; a Flex-start VM that waits for room, PENDING, is not."""
+    return machine.status not in {*LEAVING, *AT_REST, Status.PENDING}
 
 
 def labelled_by_others(machine: Machine) -> bool:

@@ -22,7 +22,7 @@ from spotwarden.report.model.kept import (
 )
 
 USEFUL, STARTING, IDLE, LOST, AFTER, UNKNOWN, WAITING = range(len(Seconds._fields))
-GONE = frozenset((BarEnd.PREEMPTED, BarEnd.LOST))
+GONE = frozenset((BarEnd.PREEMPTED, BarEnd.LOST, BarEnd.EXPIRED))
 OWNER = 300
 """Characters of an owner's name; it stands in each cell of all jobs."""
 FOREVER = datetime(9999, 1, 1, tzinfo=UTC)

@@ -17,7 +17,11 @@ from spotwarden.report.model.kept import FigureRules, Gathered, KeptUsage, Sourc
 
 PARTS_OF_ZONE = 3
 PREEMPTED = Cause.PREEMPTED.value
-_CAUSES = {PREEMPTED: BarEnd.PREEMPTED, Cause.STOPPED.value: BarEnd.STOPPED}
+_CAUSES = {
+    PREEMPTED: BarEnd.PREEMPTED,
+    Cause.STOPPED.value: BarEnd.STOPPED,
+    Cause.EXPIRED.value: BarEnd.EXPIRED,
+}
 _STATES = {
     AttemptState.ENDED: BarEnd.ENDED,
     AttemptState.STOPPED: BarEnd.STOPPED,

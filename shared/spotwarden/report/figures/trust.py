@@ -110,6 +110,7 @@ def _fate(bar: Bar) -> str:
         BarEnd.PREEMPTED: "Compute Engine preempted it",
         BarEnd.ENDED: "its job ended",
         BarEnd.STOPPED: "a person stopped or deleted it, or it shut itself down",
+        BarEnd.EXPIRED: "Compute Engine ended it at its time limit",
         BarEnd.REPLACED: "another VM replaced it",
     }.get(bar.fate, "it was lost")
     return f"{done} {said}{': ' + bar.why if bar.why else ''}."

@@ -22,6 +22,7 @@ class BarEnd(Enum):
     PREEMPTED = "preempted"
     ENDED = "ended"
     STOPPED = "stopped"
+    EXPIRED = "expired"
     LOST = "lost"
     REPLACED = "replaced"
     UNKNOWN = "unknown"

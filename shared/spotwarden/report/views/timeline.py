@@ -27,7 +27,7 @@ MOST_ROWS = 30
 """Rows of bars: a gang of more VMs is drawn in part, and stands in the table in full."""
 _LETTER = 7.0
 """About what a letter takes in width."""
-_LOST = frozenset((BarEnd.PREEMPTED, BarEnd.LOST))
+_LOST = frozenset((BarEnd.PREEMPTED, BarEnd.LOST, BarEnd.EXPIRED))
 _SIGNS = {
     MarkKind.LAUNCHED: ("mark-action", "M{x} {y}m-4 -5l8 5l-8 5z"),
     MarkKind.PREEMPTED: (

@@ -1,0 +1,25 @@
+"""Flex-start VMs: there before they have room, PENDING, and ended by Compute Engine at their time limit.
+
+Sources: "About Flex-start VMs", "Compute Engine instance lifecycle", "Limit the run time of a VM".
+"""
+
+from collections.abc import Iterable
+from datetime import timedelta
+
+from spotwarden.model.facts import JobFacts
+from spotwarden.model.instance import Instance, Status
+from spotwarden.model.launch import Launch
+
+SHORTEST_FLEXIBLE_RUN = timedelta(minutes=10)
+"""The least that `maxRunDuration` of a Flex-start VM takes."""
+
+
+def is_flexible(facts: JobFacts) -> bool:
+    """Whether the job's VMs are Flex-start VMs, as far as its script tells."""
+    return isinstance(facts.launch, Launch) and facts.launch.flexible
+
+
+def waiting(instances: Iterable[Instance], ids: Iterable[str]) -> bool:
+    """Whether any of these instances is there, and has no room yet."""
+    wanted = set(ids)
+    return any(instance.status is Status.PENDING and instance.id in wanted for instance in instances)

@@ -1,0 +1,171 @@
+"""Flex-start VMs: the wait for room is no run time, and the end at their time limit no fault of the job."""
+
+from datetime import timedelta
+
+import pytest
+from msgspec.structs import replace
+
+from spotwarden.model.action import LaunchInstances, Tell, Wait, WriteAttempt
+from spotwarden.model.attempt import AttemptState, Try
+from spotwarden.model.instance import Status
+from spotwarden.model.jobfile import JobFile
+from spotwarden.model.placement import PlaceEvent
+from spotwarden.recovery.bounds import exceeded, time_up
+from spotwarden.recovery.fates import Fate
+from spotwarden.recovery.news import news
+from tests.recovery.facts import HOME, NOW
+
+NEXT = "us-central1-b"
+SHORT = "ZONE_RESOURCE_POOL_EXHAUSTED: [resource_availability]"
+HOUR = timedelta(hours=1)
+
+
+def asked(**facts):
+    """A try at home, two hours ago, whose request Compute Engine has taken."""
+    return Try(**{"place": HOME, "request_id": "r", "at": NOW - 2 * HOUR, "operation": "op", **facts})
+
+
+@pytest.fixture
+def placing(some):
+    """A job whose second attempt has asked for a Flex-start VM, with what its operation says by now."""
+
+    def build(operation, **facts):
+        attempt = some.attempt(2, AttemptState.PLACING, tries=(asked(),), lost=NOW - 3 * HOUR)
+        launch = some.launch(NEXT, spot=False, flexible=True)
+        ledger = (some.attempt(instances={"test-vm": "1001"}), attempt)
+        given = {"ledger": ledger, "launch": launch, "operation": operation, "nodes": (), **facts}
+        return some.job(**given)
+
+    return build
+
+
+def test_a_request_that_waits_for_room_is_waited_for(some, placing, step):
+    """However long, and no look within seconds would help."""
+    waits = step(placing(some.operation("insert", name="op", target_id="2001", done=False)))
+    assert isinstance(waits, Wait)
+    assert (waits.soon, "waits for room in us-central1-a" in waits.reason) == (False, True)
+
+
+@pytest.mark.parametrize(("status", "waits"), [(Status.PENDING, True), (Status.PROVISIONING, False)])
+def test_a_vm_that_is_pending_is_waited_for_though_its_operation_is_done(some, placing, step, status, waits):
+    """Google does not say which comes first; once it has room the attempt runs from then on."""
+    operation = some.operation("insert", name="op", target_id="2001")
+    there = some.instance(id="2001", status=status, started=None, job="test-vm", attempt=2, turn=1)
+    facts = placing(operation, instances=(there,), surveyed=True)
+    assert isinstance(step(facts), Wait) is waits
+
+
+def test_a_wait_in_vain_is_a_refusal_of_now(some, placing, step, tick):
+    """The next place is asked at once, and home counts as out of room since now, not since it was asked."""
+    written = step(placing(some.operation("insert", name="op", target_id="2001", error=SHORT)))
+    assert isinstance(written, WriteAttempt)
+    refused, following = written.record.tries
+    assert (refused.place, refused.refused, following.place) == (HOME, NOW, NEXT)
+    (told,) = [item for item in news(written.record, tick) if item.event is PlaceEvent.STOCKOUT]
+    assert (told.place, told.at) == (HOME, NOW)
+
+
+@pytest.fixture
+def expired(some):
+    """A job whose Flex-start VM Compute Engine has deleted, after so many such ends before."""
+
+    def build(before=0, *, flexible=True, **facts):
+        ends = [
+            some.attempt(number, lost=NOW - 3 * HOUR, fate=Fate.EXPIRED.value, started=NOW - 9 * HOUR)
+            for number in range(2, before + 2)
+        ]
+        ledger = [some.attempt(instances={"test-vm": "1001"}), *ends]
+        ledger[-1] = replace(
+            ledger[-1],
+            attempt=replace(
+                ledger[-1].attempt, instances={"test-vm": "1001"}, started=NOW - timedelta(minutes=1)
+            ),
+        )
+        history = (some.operation("delete", user="system", at=NOW - timedelta(seconds=30)),)
+        return some.job(
+            ledger=tuple(ledger),
+            nodes=(some.node(marker=None, history=history),),
+            launch=some.launch(spot=False, flexible=flexible),
+            **facts,
+        )
+
+    return build
+
+
+def test_the_end_of_its_time_limit_begins_the_next_attempt(expired, claimed):
+    """Its owner reads why; no zone is in trouble for it."""
+    record = claimed(expired())
+    assert (record.number, record.fate) == (2, Fate.EXPIRED.value)
+    assert record.reason.startswith("Compute Engine ended the Flex-start VM at its time limit")
+
+
+def test_the_same_end_of_any_other_vm_closes_the_job(expired, walk):
+    """There its owner has chosen the limit."""
+    steps, _ = walk(expired(flexible=False))
+    assert [item.record.state for item in steps if isinstance(item, WriteAttempt)] == [AttemptState.STOPPED]
+
+
+def test_no_number_of_such_ends_uses_up_a_restart(expired, claimed, limits):
+    """Nor do short lives make it a job that only crashes."""
+    before = limits.max_restarts + 5
+    assert claimed(expired(before, file=JobFile(max_restarts=1, max_preemptions=0))).number == before + 2
+
+
+def test_no_place_is_in_trouble_for_it(expired, claimed, tick):
+    """It is no preemption."""
+    assert not list(news(claimed(expired()), tick))
+
+
+@pytest.mark.parametrize(("left", "over"), [(timedelta(minutes=10), False), (timedelta(minutes=9), True)])
+def test_a_job_with_less_time_left_than_such_a_vm_may_have_is_over(expired, limits, tick, left, over):
+    """Ten minutes is the least that Google takes; the wait before a start counts for nothing."""
+    facts = expired(file=JobFile(max_runtime=left + timedelta(seconds=30)))
+    reason = exceeded(facts, NOW - timedelta(seconds=30), Fate.EXPIRED, limits, tick)
+    assert bool(reason) is over
+
+
+@pytest.fixture
+def by_hand(some):
+    """A job whose Flex-start VM its developer has launched by hand, as it stands now."""
+
+    def build(status, started=None, **facts):
+        vm = some.instance(status=status, created=NOW - HOUR, started=started)
+        given = {
+            "ledger": (),
+            "nodes": (),
+            "instances": (vm,),
+            "launch": some.launch(spot=False, flexible=True),
+            "fetched": some.ran(vm),
+            "watched": some.watched(attempt=0, instances={}, recorded=False),
+            **facts,
+        }
+        return some.job(**given)
+
+    return build
+
+
+def test_a_vm_that_is_seen_before_it_has_room_has_not_begun(by_hand, step, some, tick):
+    """It is on record, and no time of its counts; once it runs its start is written down."""
+    seen = step(by_hand(Status.PENDING)).record
+    assert (seen.seen, seen.instances, seen.started) == (True, {"test-vm": "1001"}, None)
+    began = NOW - timedelta(minutes=2)
+    vm = some.instance(created=NOW - HOUR, started=began)
+    known = {
+        "ledger": (replace(some.attempt(), attempt=seen),),
+        "nodes": (some.node(marker=None, instance=vm, history=()),),
+        "instances": (vm,),
+        "watched": some.watched(),
+    }
+    assert time_up(by_hand(Status.PENDING, **known), NOW) == timedelta(0)
+    assert step(by_hand(Status.RUNNING, **known)).record.started == began
+
+
+def test_a_new_request_is_bounded_by_no_less_than_it_may_be(some, placing, walk):
+    """Where the job has twelve minutes left, it asks for twelve; the policy's caps hold besides."""
+    facts = placing(None, file=JobFile(max_runtime=timedelta(minutes=12)))
+    sent = replace(facts.ledger[-1].attempt, tries=(asked(operation="", at=NOW),))
+    steps, _ = walk(replace(facts, ledger=(facts.ledger[0], replace(facts.ledger[1], attempt=sent))))
+    launches = [item for item in steps if isinstance(item, LaunchInstances)]
+    assert launches
+    assert launches[0].request.body["scheduling"]["maxRunDuration"] == {"seconds": "720"}
+    assert not [item for item in steps if isinstance(item, Tell)]
