@@ -9,6 +9,7 @@ from spotwarden.model.attempt import AttemptState
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.outcome import Rejected
 from spotwarden.recovery.asking import TRIES_KEPT, back_off_until
+from tests.recovery.facts import NOW
 
 SECOND, MINUTE, HOUR = timedelta(seconds=1), timedelta(minutes=1), timedelta(hours=1)
 STOCKOUT = "ZONE_RESOURCE_POOL_EXHAUSTED: no"
@@ -21,7 +22,8 @@ def waiting(some, asked):
 
     def build(*, tries=None, **facts):
         tries = (asked(error=STOCKOUT),) if tries is None else tries
-        attempt = {"tries": tries, "replaces": {"test-vm": "1001"}, **facts.pop("attempt", {})}
+        given = {"tries": tries, "replaces": {"test-vm": "1001"}, "created": NOW - MINUTE}
+        attempt = {**given, **facts.pop("attempt", {})}
         record = some.attempt(2, AttemptState.BACKING_OFF, **attempt)
         return some.job(**{"ledger": (record,), "nodes": (), **facts})
 

@@ -30,7 +30,8 @@ def placing(some):
     """A job whose second attempt has asked for a Flex-start VM, with what its operation says by now."""
 
     def build(operation, **facts):
-        attempt = some.attempt(2, AttemptState.PLACING, tries=(asked(),), lost=NOW - 3 * HOUR)
+        record = {"tries": (asked(),), "lost": NOW - 3 * HOUR, "created": NOW - 2 * HOUR, "waits_told": 3}
+        attempt = some.attempt(2, AttemptState.PLACING, **record)
         launch = some.launch(NEXT, spot=False, flexible=True)
         ledger = (some.attempt(instances={"test-vm": "1001"}), attempt)
         given = {"ledger": ledger, "launch": launch, "operation": operation, "nodes": (), **facts}

@@ -168,6 +168,7 @@ def _of_jobs(tick: Tick) -> Iterator[Notice]:
     yield notices.gave_up(facts, unhindered, "it failed and was restarted 50 times, which is the limit", tick)
     yield notices.forbidden(facts, refused, Policy(version="sample"), tick)
     yield notices.closed(facts, unhindered, "ada@example.com stopped its VM", AttemptState.STOPPED, tick)
+    yield notices.waits_for_room(facts, again, timedelta(minutes=30), Policy(version="sample"), tick)
     gone = Removal(
         instance_id=ID, operation="operation-1", kind="delete", user="ada@example.com", at=tick.now
     )

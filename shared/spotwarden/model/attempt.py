@@ -107,7 +107,8 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     files that its command has sent: "" once all of them are in place, and nothing is asked of Compute
     Engine before. `asked` is when a person last asked for an attempt that recovery has begun: what anybody
     removed before that no longer ends the job. `ended` is when its job wrote its status, where it was
-    launched again before a sweep had seen its VMs gone.
+    launched again before a sweep had seen its VMs gone. `waits_told` is how
+    many notices its owner has had that it waits for room.
     """
 
     job: str
@@ -138,6 +139,7 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     staged: str = ""
     asked: Moment | None = None
     ended: Moment | None = None
+    waits_told: int = 0
 
     @property
     def wanted(self) -> dict[str, str]:

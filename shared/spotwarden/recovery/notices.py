@@ -1,19 +1,23 @@
 """What people are told, in words."""
 
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
 
 from spotwarden.model.attempt import Attempt, AttemptState, Removal
 from spotwarden.model.facts import JobFacts, NodeFacts
 from spotwarden.model.instance import Instance
+from spotwarden.model.launch import Launch
 from spotwarden.model.marker import UnusableMarker
 from spotwarden.model.notice import Notice, Severity, Way
 from spotwarden.model.policy import Policy
 from spotwarden.model.spans import span
 from spotwarden.model.tick import Tick
+from spotwarden.recovery.refusals import RefusalKind, refusal
 from spotwarden.recovery.treadmill import Treadmill
 
 NAMED = 3
 """How many VMs are named one by one."""
+PLACES_NAMED = 6
 _STEPS_TOLD = 6
 _DONE = {"stop": "stopped", "delete": "deleted", "suspend": "suspended"}
 
@@ -238,6 +242,57 @@ def unreadable_file(facts: JobFacts, tick: Tick) -> Notice:
         todo=f"fix {facts.job}/metadata/job.toml in the bucket",
         owner=facts.owner,
     )
+
+
+def waits_for_room(
+    facts: JobFacts, attempt: Attempt, waited: timedelta, policy: Policy, tick: Tick
+) -> Notice:
+    """Say that a job has waited so long for room, which places refused it, and what would help."""
+    refused = {tried.place: tried for tried in attempt.tries if tried.error}
+    asked = [f"{place} ({_SHORT[refusal(tried.error)]})" for place, tried in refused.items()]
+    last = attempt.tries[-1]
+    waits = [f"{last.place} (the request waits there)"] if not last.error else []
+    named = [*asked[-PLACES_NAMED:], *waits]
+    more = f" and {len(asked) - PLACES_NAMED} more" if len(asked) > PLACES_NAMED else ""
+    return Notice(
+        id=f"waits-for-room/{attempt.job}/{attempt.number}/{int(waited.total_seconds())}",
+        kind="waits_for_room",
+        severity=Severity.WARNING,
+        job=attempt.job,
+        at=tick.now,
+        what=f"{attempt.job} has waited {span(waited)} for a VM",
+        why=f"attempt {attempt.number} asked {', '.join(named)}{more}",
+        then="when this request expires, Spotwarden asks the next zone"
+        if waits
+        else f"Spotwarden keeps asking, at least every {span(policy.recovery.longest_backoff)}",
+        todo=f"no action needed. To get a VM sooner, {_help(facts, policy)}",
+        owner=facts.owner,
+        evidence={"waits since": f"{attempt.created:%Y-%m-%d %H:%M} UTC", "attempt": str(attempt.number)},
+    )
+
+
+_SHORT = dict.fromkeys(RefusalKind, "refused") | {
+    RefusalKind.STOCKOUT: "no capacity",
+    RefusalKind.QUOTA: "quota exceeded",
+    RefusalKind.NOT_OFFERED: "machine type not offered",
+}
+"""What a place said, in a word or two."""
+
+
+def _help(facts: JobFacts, policy: Policy) -> str:
+    """What its owner, or ops, can do that places be asked which are not asked now."""
+    launch, file = facts.launch, facts.file
+    if not isinstance(launch, Launch):
+        return "submit it with another machine type"
+    ways = []
+    if launch.fixed:
+        ways.append(f"remove what keeps it in {launch.place}: {launch.fixed[0]}")
+    elif file.places is None and not policy.placement.regions:
+        ways.append('add regions to job.toml, such as `places = ["us-east4"]`')
+    if launch.spot:
+        ways.append("set `on_demand_after = 0` in job.toml for on-demand VMs")
+    ways.append("submit it with another machine type")
+    return " or ".join((", ".join(ways[:-1]), ways[-1]) if len(ways) > 1 else ways)
 
 
 def _resume(facts: JobFacts) -> str:

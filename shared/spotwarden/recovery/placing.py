@@ -29,6 +29,7 @@ from spotwarden.recovery.launching import prepare
 from spotwarden.recovery.lifecycle import AttemptEvent
 from spotwarden.recovery.progress import UNANSWERED_AT_MOST
 from spotwarden.recovery.removal import may_be_removed, removed
+from spotwarden.recovery.waits import tell_of_wait
 
 REMOVED = "a person has removed an instance of it since"
 TOLD_LATE = timedelta(minutes=5)
@@ -51,10 +52,10 @@ def carry_on(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> S
         return _guarded(facts, newest, policy, tick)
     if facts.unanswered >= UNANSWERED_AT_MOST:
         return _let_go(newest, tick)
-    return _undone(facts, newest, tick) or _asking(facts, newest, policy, tick)
+    return _undone(facts, newest, policy, tick) or _asking(facts, newest, policy, tick)
 
 
-def _undone(facts: JobFacts, newest: Recorded, tick: Tick) -> Step | None:
+def _undone(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> Step | None:
     """What must be seen to before a place is asked; None once nothing must."""
     attempt = newest.attempt
     if ids := revived(facts, attempt):
@@ -69,7 +70,7 @@ def _undone(facts: JobFacts, newest: Recorded, tick: Tick) -> Step | None:
         names = ", ".join(instance.name for instance in new)
         return Wait(reason=f"{names} was launched by hand, and not the whole gang", soon=False)
     if attempt.not_before and attempt.not_before > tick.now:
-        return asking.wait(attempt, tick)
+        return tell_of_wait(facts, newest, policy, tick) or asking.wait(attempt, tick)
     if step := clear_the_way(facts, attempt):
         return step
     if attempt.state is AttemptState.CLAIMED and _held_by_another(attempt, tick):
@@ -187,7 +188,7 @@ def _created(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> S
             return _forgotten(facts, newest, policy, tick)
         return Look(place=last.place, operation=last.operation)
     if not operation.done:
-        return _under_way(facts, last)
+        return tell_of_wait(facts, newest, policy, tick) or _under_way(facts, last)
     if operation.error:
         return _refused(facts, newest, operation.error, policy, tick)
     if step := _without_room(facts, attempt, operation):

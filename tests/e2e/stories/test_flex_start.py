@@ -100,4 +100,4 @@ def test_a_job_waits_moves_expires_and_ends(cloud: Cloud, tmp_path: Path):
     cloud.delete_vm(zone, JOB)
     ticks(cloud, lambda: newest(cloud)["state"] == "ended", "the job does not end")
     told = {notice["kind"] for notice in cloud.notices()}
-    assert told - {SILENT} == {"launched", "recovered"}
+    assert told - {SILENT} == {"waits_for_room", "launched", "recovered"}

@@ -41,6 +41,11 @@ _OF_JOBS = {
         "restart denied", "Compute Engine denies permission to restart a job; for ops.", Severity.URGENT
     ),
     "stopped": _kind("stopped, won't restart", "A job was stopped, or reached its limit.", Severity.WARNING),
+    "waits_for_room": _kind(
+        "waits for a VM",
+        "A job has waited 30 minutes, 4 hours or a day for a VM, because no zone has room.",
+        Severity.WARNING,
+    ),
     "node_removed": _kind(
         "continues without a node", "A gang continues after one of its nodes was removed.", Severity.WARNING
     ),

@@ -1,0 +1,51 @@
+"""The notices of a job that waits for room: one each after 30 minutes, 4 hours and a day.
+
+Which of them were sent is on the attempt's record, so that a sweep each minute sends each of them once.
+"""
+
+from datetime import timedelta
+
+from msgspec.structs import replace
+
+from spotwarden.model.action import Step, Tell, WriteAttempt
+from spotwarden.model.attempt import Attempt, AttemptState, Recorded
+from spotwarden.model.facts import JobFacts
+from spotwarden.model.policy import Policy
+from spotwarden.model.tick import Tick
+from spotwarden.recovery import notices
+from spotwarden.recovery.flexible import is_flexible
+from spotwarden.recovery.refusals import RefusalKind, refusal
+
+STAGES = (timedelta(minutes=30), timedelta(hours=4), timedelta(days=1))
+NO_ROOM = frozenset((RefusalKind.STOCKOUT, RefusalKind.QUOTA, RefusalKind.NOT_OFFERED))
+
+
+def tell_of_wait(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> Step | None:
+    """Tell the owner how long it has waited, then write down that they were told; None where nothing is due.
+
+    After a gap in our own sweeps only the newest is told. Who holds the lease is left alone.
+    """
+    attempt = newest.attempt
+    stage = sum(tick.now - attempt.created >= after for after in STAGES)
+    held = attempt.lease is not None and attempt.lease.until > tick.now
+    if stage <= attempt.waits_told or held or not _waits_for_room(facts, attempt):
+        return None
+    notice = notices.waits_for_room(facts, attempt, STAGES[stage - 1], policy, tick)
+    if notice.id not in facts.told:
+        return Tell(reason=notice.what, notice=notice)
+    told = replace(attempt, waits_told=stage, updated=tick.now)
+    return WriteAttempt(
+        reason="its owner knows that it waits for room", record=told, generation=newest.generation
+    )
+
+
+def _waits_for_room(facts: JobFacts, attempt: Attempt) -> bool:
+    """Whether it is room that is missing: a place said so last, or a Flex-start VM is in line for it."""
+    if not attempt.tries:
+        return False
+    last = attempt.tries[-1]
+    in_line = attempt.state is AttemptState.PLACING and bool(last.operation) and not last.error
+    if in_line and is_flexible(facts):
+        return True
+    refused = [tried for tried in attempt.tries if tried.error]
+    return not in_line and bool(refused) and refusal(refused[-1].error) in NO_ROOM
