@@ -8,8 +8,9 @@ import pytest
 from spotwarden import clock
 from spotwarden.cli.looking import show as command
 from spotwarden.cli.main import main
-from spotwarden.layout import CreateScript, OpenJob, SweepTurn
+from spotwarden.layout import AvoidedZones, CreateScript, OpenJob, SweepTurn
 from spotwarden.model.attempt import AttemptState, Lease
+from spotwarden.model.placement import AvoidedPlace, AvoidedPlaces
 from spotwarden.model.watch import Watch
 from tests.cli.logged import JOB, Speaker
 
@@ -128,3 +129,18 @@ def test_a_job_whose_vm_is_gone_is_brought_back_unless_somebody_stopped_it(speak
     assert said(run(), "next")[0].startswith(
         "nothing: Spotwarden checks it every minute and restarts it, unless"
     )
+
+
+def test_a_job_that_waits_names_the_zones_that_are_avoided(speaker, run):
+    """Until when and why; of one that runs they are not worth a call."""
+    until = speaker.cloud.clock.now() + timedelta(hours=6)
+    place = AvoidedPlace(zone="us-central1-a", until=until, reason="host errors")
+    data = msgspec.json.encode(AvoidedPlaces(places=(place,)))
+    speaker.context.cloud.store.write(
+        speaker.context.settings.layout.build(AvoidedZones()), data, generation=0
+    )
+    speaker.attempt(1, state=AttemptState.BACKING_OFF)
+    (line,) = said(run(), "avoids")
+    assert line == f"us-central1-a until {until:%Y-%m-%d %H:%M} UTC (host errors)"
+    speaker.end("0")
+    assert said(run(), "avoids") == []

@@ -202,10 +202,12 @@ def test_from_a_marker_to_the_request_few_calls_wait_for_one_another(world):
     slow = Slow(world.cloud.ports())
     world.sweep_over(slow.cloud, "test-vm")
     before = slow.made[: [call for call, _, _ in slow.made].index("launch") + 1]
-    assert len(before) == 11
+    assert len(before) == 12
     beside = {str(what) for call, what, _ in before[:4]}
     assert {"test-vm/metadata/", "spotwarden/open/test-vm.json", "heartbeats/test-vm"} <= beside
-    assert {call for call, _, _ in before[4:8]} == {"operations", "instances", "read"}
+    # What is remembered of places, and the zones to avoid, are read together, beside these.
+    assert {call for call, _, _ in before[4:10]} == {"operations", "instances", "read", "entries"}
+    assert [call for call, _, _ in before[10:]] == ["write", "launch"]
 
 
 @pytest.mark.parametrize("call", ["entry", "entries", "each_entry"])

@@ -39,6 +39,10 @@ COMMANDS = {
         "spotwarden.cli.acting.quarantine:quarantine",
         "List, retry or drop quarantined markers.",
     ),
+    "zones": (
+        "spotwarden.cli.acting.zones:zones",
+        "Keep all jobs away from a zone for a time.",
+    ),
     "cases": (
         "spotwarden.cli.acting.cases:cases",
         "List and answer open policy cases.",

@@ -9,6 +9,7 @@ from spotwarden.layout.names import Layout, NotInLayoutError, job_problem, node_
 from spotwarden.layout.object_names import (
     AttemptRecord,
     AuditRecord,
+    AvoidedZones,
     CaseRecord,
     Code,
     CreateScript,
@@ -53,6 +54,7 @@ __all__ = [
     "RESERVED_JOBS",
     "AttemptRecord",
     "AuditRecord",
+    "AvoidedZones",
     "CaseRecord",
     "Code",
     "CreateScript",

@@ -204,6 +204,10 @@ class PlacementMemory(ObjectName, frozen=True, kw_only=True, tag=True):
     machine: str
 
 
+class AvoidedZones(ObjectName, frozen=True, kw_only=True, tag=True):
+    """The zones that no job is launched in for a while, by command."""
+
+
 class UsageRecord(ObjectName, frozen=True, kw_only=True, tag=True):
     """What each VM of a day used, by whom."""
 

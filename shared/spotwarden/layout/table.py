@@ -6,6 +6,7 @@ from datetime import date
 from spotwarden.layout.object_names import (
     AttemptRecord,
     AuditRecord,
+    AvoidedZones,
     CaseRecord,
     Code,
     CreateScript,
@@ -81,6 +82,7 @@ TEMPLATES: Mapping[type[ObjectName], str] = {
     PreferenceRecord: OURS + "/preferences/{person}.json",
     UsedOffer: OURS + "/answers/{entry}.json",
     PlacementMemory: OURS + "/placement/{machine}.json",
+    AvoidedZones: OURS + "/avoided-zones.json",
     UsageRecord: OURS + "/usage/{day}.json",
     AuditRecord: OURS + "/audit/{day}/{entry}.json",
     SweepRecord: OURS + "/sweeps/{function}/{day}/{entry}.json.gz",

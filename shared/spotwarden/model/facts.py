@@ -11,7 +11,7 @@ from spotwarden.model.instance import Instance, Operation
 from spotwarden.model.jobfile import JobFile, SavedProgress
 from spotwarden.model.launch import Launch, NoLaunch, StoredScript
 from spotwarden.model.marker import Marker
-from spotwarden.model.placement import PlacementRecord
+from spotwarden.model.placement import AvoidedPlace, PlacementRecord
 from spotwarden.model.watch import Watched
 
 
@@ -54,7 +54,8 @@ class JobFacts(msgspec.Struct, frozen=True, kw_only=True):
     `fetched` (resources of instances, by id) are what this sweep has done already.
     `registrations` are the ids in the job's metadata, by node, and `registered_at` their generations.
     `recorded` says that what was launched as the newest attempt is written down. `granted` is what somebody
-    has extended its own limits by. `last_sweep` is when all jobs were last looked at.
+    has extended its own limits by. `avoided` are zones that a command keeps jobs
+    away from. `last_sweep` is when all jobs were last looked at.
     """
 
     job: str
@@ -81,6 +82,7 @@ class JobFacts(msgspec.Struct, frozen=True, kw_only=True):
     granted: timedelta = timedelta(0)
     progress: SavedProgress = SavedProgress()
     places: PlacementRecord | None = None
+    avoided: tuple[AvoidedPlace, ...] = ()
     registrations: Mapping[str, str] = {}
     registered_at: Mapping[str, int] = {}
     recorded: bool = False

@@ -6,6 +6,7 @@ from datetime import timedelta
 import msgspec
 
 from spotwarden.model.gcloud import NEWEST
+from spotwarden.model.placement import AvoidedPlace
 
 
 class RecoveryLimits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -37,7 +38,8 @@ class RecoveryLimits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
 class PlacementLimits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How places are chosen.
 
-    `regions` are those a job may move to besides its own, by preference. A place is not asked for `block`
+    `regions` are those a job may move to besides its own, by preference; `avoid` are zones and regions that
+    none is launched in. A place is not asked for `block`
     after a stockout, and stands behind others for `fragile`; its trouble halves every `half_life`. Spot has
     had its chance when only `deadline_restarts` times `restart_cost` are left besides the work. With `advice`
     Google is asked about the places of a machine type, once in `advice_fresh`.
@@ -45,6 +47,7 @@ class PlacementLimits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
 
     move: bool = True
     regions: tuple[str, ...] = ()
+    avoid: tuple[AvoidedPlace, ...] = ()
     block: timedelta = timedelta(minutes=10)
     fragile: timedelta = timedelta(hours=1)
     half_life: timedelta = timedelta(minutes=30)

@@ -6,6 +6,8 @@ from enum import Enum
 
 import msgspec
 
+from spotwarden.model.moment import Moment
+
 
 class PlaceEvent(Enum):
     """What a place did to somebody who asked for this machine, or ran one."""
@@ -75,6 +77,24 @@ class PlacementRecord(msgspec.Struct, frozen=True, kw_only=True):
     offered_at: datetime | None = None
     availability: Mapping[str, ZoneAvailability] = {}
     advice: MachineAdvice | None = None
+
+
+class AvoidedPlace(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A zone, or all zones of a region, that no job is launched in; for good where `until` is None.
+
+    `reason` and `by` are for people.
+    """
+
+    zone: str
+    until: Moment | None = None
+    reason: str = ""
+    by: str = ""
+
+
+class AvoidedPlaces(msgspec.Struct, frozen=True, kw_only=True):
+    """Those that a command has named."""
+
+    places: tuple[AvoidedPlace, ...] = ()
 
 
 def region_of(place: str) -> str:

@@ -12,7 +12,7 @@ from spotwarden.model.limits import RecoveryLimits
 from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
 from spotwarden.model.values import written
-from spotwarden.recovery import notices, placement
+from spotwarden.recovery import avoiding, notices, placement
 from spotwarden.recovery.bounds import work_left
 from spotwarden.recovery.choosing import choose, hopeless
 from spotwarden.recovery.launching import request_id
@@ -136,11 +136,16 @@ def _back_off(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> 
     last_call = _last_call(facts, policy, tick)
     if last_call and last_call > tick.now:
         until = min(until, last_call)
-    why = attempt.tries[-1].error if attempt.tries else "no place is open now"
+    why = attempt.tries[-1].error if attempt.tries else _closed_places(facts, policy, tick)
     waiting = replace(
         attempt, state=follow(attempt.state, event), not_before=until, lease=None, updated=tick.now
     )
     return WriteAttempt(reason=why, record=waiting, generation=newest.generation)
+
+
+def _closed_places(facts: JobFacts, policy: Policy, tick: Tick) -> str:
+    avoid = avoiding.avoided(facts, policy.placement, tick.now)
+    return f"no place is open now; avoided: {avoiding.said(avoid)}" if avoid else "no place is open now"
 
 
 def _last_call(facts: JobFacts, policy: Policy, tick: Tick) -> datetime | None:

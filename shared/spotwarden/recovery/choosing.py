@@ -12,6 +12,7 @@ from spotwarden.model.placement import PlacementRecord, region_of
 from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
 from spotwarden.recovery import placement
+from spotwarden.recovery.avoiding import avoided, is_avoided
 from spotwarden.recovery.bounds import work_left
 from spotwarden.recovery.clearing import stood_in_for
 from spotwarden.recovery.fates import STARTABLE, Fate
@@ -33,8 +34,11 @@ def choose(facts: JobFacts, attempt: Attempt, policy: Policy, tick: Tick, *, wai
 
     `attempt` already tells how its newest try failed. None as well where every place is useless.
     """
+    avoid = avoided(facts, policy.placement, tick.now)
     launch, kept = facts.launch, kept_instance(facts, attempt)
-    places = usable(facts, attempt)
+    places = [place for place in usable(facts, attempt) if not is_avoided(place, avoid)]
+    if kept and is_avoided(kept.zone, avoid):
+        kept = None
     if kept and (waited or not _asked_lately(attempt, kept.zone, policy, tick)):
         again = _starts(attempt) < policy.recovery.start_tries or not places
         if again and not _useless_start(attempt):

@@ -1,6 +1,7 @@
 """What is remembered of places: read for each machine once a sweep, brought up to date at its end."""
 
 from collections.abc import Iterable
+from contextvars import copy_context
 from datetime import datetime
 from threading import Lock
 
@@ -8,20 +9,21 @@ import msgspec
 from msgspec.structs import replace
 
 from spotwarden import typed
-from spotwarden.layout import Layout, PlacementMemory
+from spotwarden.engine.fan_out import beside
+from spotwarden.layout import AvoidedZones, Layout, PlacementMemory
 from spotwarden.model.attempt import Attempt
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.launch import Launch
-from spotwarden.model.placement import PlacementRecord, PlaceNews
+from spotwarden.model.placement import AvoidedPlace, AvoidedPlaces, PlacementRecord, PlaceNews
 from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
-from spotwarden.ports import Cloud, ConflictError, UnansweredError
+from spotwarden.ports import Cloud, ConflictError, Store, UnansweredError
 from spotwarden.recovery.advice_calls import take_advice
 from spotwarden.recovery.advising import AdviceWish, advisable, asked, due, with_launch
 from spotwarden.recovery.news import news
 from spotwarden.recovery.placement import learn
 
-typed.prepare(PlacementRecord)
+typed.prepare(PlacementRecord, AvoidedPlaces)
 
 JSON = "application/json"
 WRITES = 3
@@ -31,7 +33,7 @@ WRITES = 3
 class PlaceMemory:
     """The memory of one sweep."""
 
-    def __init__(self, cloud: Cloud, layout: Layout, policy: Policy, tick: Tick, workers: int = 1) -> None:
+    def __init__(self, cloud: Cloud, layout: Layout, policy: Policy, tick: Tick, *, workers: int = 1) -> None:
         self._cloud = cloud
         self._layout = layout
         self._policy = policy
@@ -40,6 +42,7 @@ class PlaceMemory:
         self._lock = Lock()
         self._records: dict[str, PlacementRecord] = {}
         self._wishes: dict[str, AdviceWish] = {}
+        self._avoided: tuple[AvoidedPlace, ...] | None = None
 
     def recall(self, facts: JobFacts) -> JobFacts:
         """The facts with what is remembered of the places for the job's machine."""
@@ -49,9 +52,18 @@ class PlaceMemory:
         key = machine_key(launch)
         with self._lock:
             # Whoever comes second waits: to read the same at the same time would cost a call for each worker.
+            if self._avoided is None:
+                self._avoided = self._read_both(key, launch)
             if key not in self._records:
                 self._records[key] = self._fresh(key, launch)
-        return replace(facts, places=self._records[key])
+        return replace(facts, places=self._records[key], avoided=self._avoided)
+
+    def _read_both(self, key: str, launch: Launch) -> tuple[AvoidedPlace, ...]:
+        """Read the zones to avoid beside the memory: a preempted job waits for one call, not for two."""
+        with beside(self._workers, 1) as another:
+            avoided = another.submit(copy_context().run, read_avoided, self._cloud.store, self._layout)
+            self._records[key] = self._fresh(key, launch)
+            return avoided.result().places
 
     def _fresh(self, key: str, launch: Launch) -> PlacementRecord:
         """The record; who offers the machine is asked once a day, and an old answer beats none."""
@@ -134,6 +146,21 @@ class PlaceMemory:
         name = self._layout.build(PlacementMemory(machine=record.machine))
         data = msgspec.json.format(msgspec.json.encode(record))
         return self._cloud.store.write(name, data, generation=generation, content_type=JSON)
+
+
+class KeptAvoided(msgspec.Struct, frozen=True, kw_only=True):
+    """The zones that a command has named, and the generation of their object: 0 where there is none."""
+
+    places: tuple[AvoidedPlace, ...] = ()
+    generation: int = 0
+
+
+def read_avoided(store: Store, layout: Layout) -> KeptAvoided:
+    """What `spotwarden zones` has written."""
+    stored = store.read(layout.build(AvoidedZones()))
+    if stored is None:
+        return KeptAvoided()
+    return KeptAvoided(places=typed.decode(stored.data, AvoidedPlaces).places, generation=stored.generation)
 
 
 def machine_key(launch: Launch) -> str:

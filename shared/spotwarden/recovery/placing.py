@@ -17,6 +17,7 @@ from spotwarden.model.limits import RecoveryLimits
 from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
 from spotwarden.recovery import asking, finishing
+from spotwarden.recovery.avoiding import avoided
 from spotwarden.recovery.begun import unplaced
 from spotwarden.recovery.bounds import time_left
 from spotwarden.recovery.choosing import held_zones
@@ -153,12 +154,13 @@ def _send(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> Step
     if choice is None:
         return _refused(facts, newest, "notFound: the create script no longer goes there", policy, tick)
     left = time_left(facts, attempt.lost or tick.now)
+    avoid = {entry.zone for entry in avoided(facts, policy.placement, tick.now)}
     return LaunchInstances(
         reason=f"attempt {attempt.number} in {last.place}",
         job=attempt.job,
         attempt=attempt.number,
         generation=newest.generation,
-        request=prepare(choice.request, attempt, left=left, held=held_zones(facts, attempt)),
+        request=prepare(choice.request, attempt, left=left, held=held_zones(facts, attempt) | avoid),
         request_id=last.request_id,
         before=_until(attempt),
     )

@@ -46,7 +46,7 @@ def sweep(context: SweepContext) -> Swept:
     settings, tick = context.settings, context.tick
     kept = replace(context.cloud, store=KeptObjects(context.cloud.store))
     context = SweepContext.open(kept, settings, context.policy, tick)
-    places = PlaceMemory(context.cloud, settings.layout, context.policy, tick, settings.workers)
+    places = PlaceMemory(context.cloud, settings.layout, context.policy, tick, workers=settings.workers)
     width = SweepWidth(settings.workers, settings.share_from)
     seen = gather(context.cloud, settings.layout, tick, width, partial(know, context, places))
     if seen.busy:

@@ -170,7 +170,9 @@ def _recording(starting: Starting, facts: JobFacts) -> Iterator[Outcome]:
 def _carry_on(starting: Starting, known: JobFacts, number: int) -> JobFacts:
     context, executor, launch, _, tick, _ = starting
     decide = partial(next_step, policy=context.policy, tick=tick)
-    places = PlaceMemory(context.cloud, context.settings.layout, context.policy, tick)
+    places = PlaceMemory(
+        context.cloud, context.settings.layout, context.policy, tick, workers=context.settings.workers
+    )
     told, until, pause = "", time.monotonic() + TIMEOUT_SECONDS, FIRST_LOOK_SECONDS
     patient = time.monotonic() + ROOM_WITHIN_SECONDS
     job = known.job

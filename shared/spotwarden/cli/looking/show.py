@@ -22,15 +22,19 @@ from spotwarden.governance.signals.table import SignalTable
 from spotwarden.layout import SweepTurn
 from spotwarden.model.case import Case
 from spotwarden.model.heartbeat import Measured
+from spotwarden.model.placement import AvoidedPlace
 from spotwarden.model.standing import Standing
+from spotwarden.recovery import avoiding
 from spotwarden.recovery.attempts import IN_FLIGHT
 from spotwarden.recovery.begun import begun, counts_until
+from spotwarden.recovery.places import read_avoided
 from spotwarden.recovery.standing import JobSummary, TimelineEvent, experiment, timeline, worded
 from spotwarden.report.model.experiments import MetricSummary
 
 STALL = "stall"
 SWEEPS_OVERDUE = timedelta(minutes=5)
 """Recovery looks each minute; after so many that it has missed nobody should count on it."""
+WAITING = frozenset((Standing.QUEUED, Standing.RECOVERING))
 METRICS = 8
 """So many stand on a screen with the rest; --json has all."""
 
@@ -56,6 +60,7 @@ class JobDetails(msgspec.Struct, frozen=True, kw_only=True):
     timeline: tuple[TimelineEvent, ...]
     now: datetime
     swept: datetime | None = None
+    avoided: tuple[AvoidedPlace, ...] = ()
     signals: SignalTable | None = None
 
 
@@ -78,14 +83,16 @@ def show(job: str, *, as_json: bool, with_signals: bool) -> None:
     cases = tuple(cases_of(context, details.facts))
     stalled = any(case.rule == STALL for case in cases)
     instances = context.cloud.compute.instances().items
+    row = experiment(details.facts, instances, now, stalled=stalled, tags=details.tags)
     shown = JobDetails(
-        experiment=experiment(details.facts, instances, now, stalled=stalled, tags=details.tags),
+        experiment=row,
         details=details,
         costs=costs(context, details, now),
         cases=cases,
         timeline=tuple(timeline(details.facts)),
         now=now,
         swept=_swept(context),
+        avoided=_avoided(context, now) if row.status in WAITING else (),
         signals=seen_of(context, job) if with_signals else None,
     )
     if as_json:
@@ -95,6 +102,12 @@ def show(job: str, *, as_json: bool, with_signals: bool) -> None:
         click.echo(line)
     if shown.signals is not None:
         click.echo(f"\n{signal_table(shown.signals, now)}")
+
+
+def _avoided(context: Context, now: datetime) -> tuple[AvoidedPlace, ...]:
+    """The zones that no job is launched in now."""
+    named = read_avoided(context.cloud.store, context.settings.layout).places
+    return tuple(avoiding.current((*context.agreed().placement.avoid, *named), now))
 
 
 def _swept(context: Context) -> datetime | None:
@@ -125,6 +138,7 @@ def _facts(shown: JobDetails, now: datetime) -> Iterator[tuple[str, str]]:
     yield "started", f"{row.started:%Y-%m-%d %H:%M:%S} UTC, ran for {_ran(row)}" if row.started else ""
     yield "up", f"{duration(timedelta(hours=shown.costs.hours))} on its VMs" if shown.costs.hours else ""
     yield "zones", ", ".join(_zones(details))
+    yield "avoids", avoiding.said(shown.avoided)
     yield "cost", f"{shown.costs.cost} ({shown.costs.basis})" if shown.costs.cost else ""
     yield "progress", _progress(details, now)
     yield from ((measure.name, _measured(measure)) for measure in details.measures[:METRICS])
@@ -192,7 +206,7 @@ def next_step(shown: JobDetails) -> str:
             f"attempt {begun(facts)} is being launched and is not on record yet. If the command was"
             f" interrupted, run it again. From {until:%H:%M:%S} UTC on the job counts as stopped"
         )
-    if row.status in {Standing.QUEUED, Standing.RECOVERING}:
+    if row.status in WAITING:
         return _by_itself(shown)
     return NEXT[row.status].format(job=row.job)
 
@@ -232,6 +246,7 @@ def _fields(shown: JobDetails) -> dict[str, object]:
         "metrics": details.measures,
         "run": details.run,
         "cases": shown.cases,
+        **({"avoids": shown.avoided} if shown.avoided else {}),
         "next": next_step(shown),
         "timeline": shown.timeline,
         **({"signals": rows(shown.signals)} if shown.signals is not None else {}),

@@ -20,7 +20,7 @@ from spotwarden.model.governance import (
     Limits,
     OwnerCap,
 )
-from spotwarden.model.limits import AdmissionLimits, NotifyLimits, RecoveryLimits
+from spotwarden.model.limits import AdmissionLimits, NotifyLimits, PlacementLimits, RecoveryLimits
 from spotwarden.model.opening import DAYS, MIDNIGHT, clock_of, hours_of, is_zone
 from spotwarden.model.policy import RULES, Team
 from spotwarden.model.values import meant, no_remedy, written
@@ -32,6 +32,7 @@ PROVISIONING = ("STANDARD", "SPOT", "FLEX_START", "RESERVATION_BOUND")
 _LABEL = re.compile(r"[a-z][a-z0-9_-]{0,62}")
 _URL = re.compile(r"https?://[!-~]+")
 _ZONE = re.compile(r".+-[a-z]")
+_PLACE = re.compile(r"[a-z]+(?:-[a-z0-9]+)+")
 
 
 class Slip(NamedTuple):
@@ -201,6 +202,12 @@ def _extensions(cap: JobCap) -> Said:
         yield Slip("dearest", f"it is {cap.dearest:g}, less than budget, {cap.budget:g}", "budget")
 
 
+def _placement(limits: PlacementLimits) -> Said:
+    for entry in limits.avoid:
+        if not _PLACE.fullmatch(entry.zone):
+            yield Slip("avoid", f"{entry.zone!r} is not a zone or a region; write us-central1-a")
+
+
 def _compliance(limits: ComplianceLimits) -> Said:
     for label in limits.labels:
         if not _LABEL.fullmatch(label):
@@ -229,6 +236,7 @@ _CHECKS: Mapping[type[msgspec.Struct], Callable[[Any], Said]] = {
     RecoveryLimits: _recovery,
     NotifyLimits: _notify,
     AdmissionLimits: _admission,
+    PlacementLimits: _placement,
     Calendar: _calendar,
     Exemption: _exemption,
     Team: _named,
