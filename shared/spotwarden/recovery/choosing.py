@@ -16,7 +16,7 @@ from spotwarden.recovery.avoiding import avoided, is_avoided
 from spotwarden.recovery.bounds import work_left
 from spotwarden.recovery.clearing import stood_in_for
 from spotwarden.recovery.fates import STARTABLE, Fate
-from spotwarden.recovery.refusals import LASTING, RefusalKind, refusal
+from spotwarden.recovery.refusals import LASTING, RefusalKind, elsewhere, refusal
 
 
 class Choosing(msgspec.Struct, frozen=True, kw_only=True):
@@ -53,8 +53,10 @@ def choose(facts: JobFacts, attempt: Attempt, policy: Policy, tick: Tick, *, wai
     availability = facts.places or unknown if spot else unknown
     known = (fresh, availability, tick.now, policy.placement)
     if fresh and (ordered := placement.order(*known)):
-        advice = placement.why_there(*known)
-        return Choosing(place=ordered[0], kind=TryKind.CREATE, spot=spot, why=why, advice=advice)
+        named = _named(attempt, policy, tick)
+        place = min(ordered, key=lambda place: place not in named)
+        advice = placement.why_there(*known) if place == ordered[0] else ""
+        return Choosing(place=place, kind=TryKind.CREATE, spot=spot, why=why, advice=advice)
     if not waited:
         return None
     place = min(places, key=lambda place: _last_asked(attempt, place, tick))
@@ -141,6 +143,13 @@ def _asked_lately(attempt: Attempt, place: str, policy: Policy, tick: Tick, *, s
         or (refusal(item.error) is RefusalKind.QUOTA and region_of(item.place) == region_of(place))
         for item in recent
     )
+
+
+def _named(attempt: Attempt, policy: Policy, tick: Tick) -> frozenset[str]:
+    """The zones that the newest refusal of this attempt has named as having room, while that is news."""
+    last = attempt.tries[-1] if attempt.tries else None
+    fresh = last is not None and tick.now - last.last_word < policy.placement.block
+    return elsewhere(last.error) if last and fresh else frozenset()
 
 
 def _last_asked(attempt: Attempt, place: str, tick: Tick) -> tuple[datetime, int]:

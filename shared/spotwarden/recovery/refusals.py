@@ -71,5 +71,14 @@ def refusal(error: str) -> RefusalKind:
     return RefusalKind.OTHER
 
 
+_ELSEWHERE = re.compile(r"\bzonesAvailable=([a-z0-9,-]+)")
+
+
+def elsewhere(error: str) -> frozenset[str]:
+    """The zones that a stockout names as having room now (`zonesAvailable` of its details)."""
+    found = _ELSEWHERE.search(error)
+    return frozenset(found[1].split(",")) if found else frozenset()
+
+
 LASTING = frozenset((RefusalKind.NOT_OFFERED, RefusalKind.FAULTY))
 """What makes a place useless for the whole attempt."""
