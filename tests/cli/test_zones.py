@@ -76,3 +76,21 @@ def test_a_policy_with_a_zone_that_is_none_is_refused(shell, tmp_path):
     policy = tmp_path / "wrong.toml"
     policy.write_text('version = "7"\n[placement]\navoid = [{ zone = "us" }]\n', encoding="utf-8")
     assert "'us' is not a zone or a region" in shell.refused("policy", "check", str(policy))
+
+
+@pytest.mark.parametrize(
+    ("ladder", "says"),
+    [
+        ('[{ model = "spot", up_to = "2h" }, { model = "flex", up_to = "1d" }, { model = "standard" }]', ""),
+        ('[{ model = "spot" }, { model = "standard" }]', "'spot' has no up_to"),
+        ('[{ model = "cheap" }]', "cheap"),
+    ],
+)
+def test_a_policys_ladder_is_checked(shell, tmp_path, ladder, says):
+    """A kind of VM that is none, or one after which no other is ever asked for."""
+    policy = tmp_path / "ladder.toml"
+    policy.write_text(f'version = "7"\n[placement]\nladder = {ladder}\n', encoding="utf-8")
+    if says:
+        assert says in shell.refused("policy", "check", str(policy))
+    else:
+        shell.ok("policy", "check", str(policy))

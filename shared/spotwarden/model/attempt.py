@@ -5,6 +5,7 @@ from enum import Enum
 
 import msgspec
 
+from spotwarden.model.ladder import VmModel
 from spotwarden.model.moment import Moment
 
 
@@ -43,9 +44,10 @@ class Try(msgspec.Struct, frozen=True, kw_only=True):
 
     `operation` is "" until Compute has answered; `error` is "" unless the request is known to have failed.
     `spot` is false where on-demand VMs are asked for instead of the script's spot VMs; `turn` counts the
-    tries of the attempt, those that are no longer kept included. `why` says what Google's advice on the place
-    was, where that made it the first. `refused` is when it was seen to have failed: a Flex-start VM may wait
-    for two hours in vain.
+    tries of the attempt, those that are no longer kept included. `why` says what Google's advice on the
+    place was, where that made it the first. `refused` is when it was seen to have failed: a Flex-start VM
+    may wait for two hours in vain. `model` is the kind of VM that a ladder asks for; None for what the
+    script and `spot` say.
     """
 
     place: str
@@ -58,6 +60,7 @@ class Try(msgspec.Struct, frozen=True, kw_only=True):
     turn: int = 1
     why: str = ""
     refused: Moment | None = None
+    model: VmModel | None = None
 
     @property
     def last_word(self) -> Moment:

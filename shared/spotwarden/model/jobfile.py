@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import msgspec
 
+from spotwarden.model.ladder import Rung
 from spotwarden.model.moment import Moment
 
 MOST = 1e15
@@ -19,7 +20,8 @@ class JobFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     `max_runtime` bounds the time that its VMs are up, over all attempts; `budget` the money, at
     `price_per_hour` of all nodes together (the currency is the developer's own). `work` is how long it
     needs in all, `deadline` when it must be done. `places` are zones or regions that it may move to; an
-    empty list keeps it where its script puts it. `keep_until` is the last day on which no rule of governance
+    empty list keeps it where its script puts it; `ladder` are the kinds of VM that it is asked for, and how
+    long each. `keep_until` is the last day on which no rule of governance
     may do anything to it, `rules` are limits of those rules that are other than the policy's, within the
     policy's ceilings. `problem` says why the file could not be read.
     """
@@ -35,6 +37,7 @@ class JobFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     deadline: Moment | None = None
     places: tuple[str, ...] | None = None
     on_demand_after: int | None = None
+    ladder: tuple[Rung, ...] | None = None
     make_before_break: bool = False
     keep_until: date | None = None
     rules: Mapping[str, Mapping[str, Any]] = {}

@@ -6,6 +6,7 @@ from datetime import timedelta
 import msgspec
 
 from spotwarden.model.gcloud import NEWEST
+from spotwarden.model.ladder import Rung
 from spotwarden.model.placement import AvoidedPlace
 
 
@@ -39,10 +40,10 @@ class PlacementLimits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     """How places are chosen.
 
     `regions` are those a job may move to besides its own, by preference; `avoid` are zones and regions that
-    none is launched in. A place is not asked for `block`
-    after a stockout, and stands behind others for `fragile`; its trouble halves every `half_life`. Spot has
-    had its chance when only `deadline_restarts` times `restart_cost` are left besides the work. With `advice`
-    Google is asked about the places of a machine type, once in `advice_fresh`.
+    none is launched in; `ladder` are the kinds of VM that a job is asked for, and how long each. A place is
+    not asked for `block` after a stockout, and stands behind others for `fragile`; its trouble halves every
+    `half_life`. Spot has had its chance when only `deadline_restarts` times `restart_cost` are left besides
+    the work. With `advice` Google is asked about the places of a machine type, once in `advice_fresh`.
     """
 
     move: bool = True
@@ -52,6 +53,7 @@ class PlacementLimits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     fragile: timedelta = timedelta(hours=1)
     half_life: timedelta = timedelta(minutes=30)
     on_demand_after: int | None = None
+    ladder: tuple[Rung, ...] = ()
     restart_cost: timedelta = timedelta(minutes=12)
     deadline_restarts: float = 2.5
     offers_fresh: timedelta = timedelta(days=1)

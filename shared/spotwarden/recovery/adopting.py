@@ -78,7 +78,7 @@ def adopt(facts: JobFacts, tick: Tick) -> WriteAttempt | KeepWatch | None:
 
 
 def _made_with(facts: JobFacts, ids: Mapping[str, str]) -> dict[str, str]:
-    """The other nodes that the bulk request of these has made, by the log: one may be lost before it is seen."""
+    """The other nodes that the bulk request of these has made, by the log: one may be lost unseen."""
     seen = set(ids.values())
     groups = {insert.group for insert in facts.inserts if insert.target_id in seen} - {""}
     return {

@@ -52,7 +52,7 @@ def ask(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick, *, lease:
             return Tell(reason="another VM has the name of one of the job's VMs", notice=notice)
     chosen = choose(facts, attempt, policy, tick, waited=waited)
     if chosen is None:
-        if hopeless(facts, attempt):
+        if hopeless(facts, attempt, policy):
             return give_up(facts, newest, _last_word(facts, attempt), tick)
         return _back_off(facts, newest, policy, tick)
     turn = (attempt.tries[-1].turn if attempt.tries else 0) + 1
@@ -65,6 +65,7 @@ def ask(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick, *, lease:
         spot=chosen.spot,
         turn=turn,
         why=chosen.advice,
+        model=chosen.model,
     )
     event = AttemptEvent.NEXT if attempt.state is AttemptState.PLACING else AttemptEvent.ASK
     asking = replace(

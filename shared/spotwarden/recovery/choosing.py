@@ -1,5 +1,6 @@
 """Which place is asked next, and for what."""
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 import msgspec
@@ -7,6 +8,7 @@ import msgspec
 from spotwarden.model.attempt import Attempt, Try, TryKind
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.instance import Instance
+from spotwarden.model.ladder import VmModel
 from spotwarden.model.launch import Launch
 from spotwarden.model.placement import PlacementRecord, region_of
 from spotwarden.model.policy import Policy
@@ -16,6 +18,7 @@ from spotwarden.recovery.avoiding import avoided, is_avoided
 from spotwarden.recovery.bounds import work_left
 from spotwarden.recovery.clearing import stood_in_for
 from spotwarden.recovery.fates import STARTABLE, Fate
+from spotwarden.recovery.ladder import from_now_on, ladder_of
 from spotwarden.recovery.refusals import LASTING, RefusalKind, elsewhere, refusal
 
 
@@ -27,6 +30,7 @@ class Choosing(msgspec.Struct, frozen=True, kw_only=True):
     spot: bool
     why: str = ""
     advice: str = ""
+    model: VmModel | None = None
 
 
 def choose(facts: JobFacts, attempt: Attempt, policy: Policy, tick: Tick, *, waited: bool) -> Choosing | None:
@@ -36,18 +40,22 @@ def choose(facts: JobFacts, attempt: Attempt, policy: Policy, tick: Tick, *, wai
     """
     avoid = avoided(facts, policy.placement, tick.now)
     launch, kept = facts.launch, kept_instance(facts, attempt)
-    places = [place for place in usable(facts, attempt) if not is_avoided(place, avoid)]
+    model, usable_places = _model(facts, attempt, policy, tick)
+    places = [place for place in usable_places if not is_avoided(place, avoid)]
     if kept and is_avoided(kept.zone, avoid):
         kept = None
-    if kept and (waited or not _asked_lately(attempt, kept.zone, policy, tick)):
+    was = _made_as(facts, kept) if kept else None
+    if kept and (waited or not _asked_lately(attempt, kept.zone, policy, tick, model=was)):
         again = _starts(attempt) < policy.recovery.start_tries or not places
         if again and not _useless_start(attempt):
-            return Choosing(place=kept.zone, kind=TryKind.START, spot=True)
+            return Choosing(place=kept.zone, kind=TryKind.START, spot=True, model=was)
     if not isinstance(launch, Launch) or not places:
         return None
-    why = _why_on_demand(facts, policy, tick) if launch.spot else ""
-    spot = not why
-    fresh = [place for place in places if not _asked_lately(attempt, place, policy, tick, spot=spot)]
+    why = _why_on_demand(facts, policy, tick) if launch.spot or model else ""
+    spot = not why if model is None else model is VmModel.SPOT
+    fresh = [
+        place for place in places if not _asked_lately(attempt, place, policy, tick, spot=spot, model=model)
+    ]
     # What places did to spot VMs says nothing about on-demand ones.
     unknown = PlacementRecord(machine=launch.machine)
     availability = facts.places or unknown if spot else unknown
@@ -56,11 +64,34 @@ def choose(facts: JobFacts, attempt: Attempt, policy: Policy, tick: Tick, *, wai
         named = _named(attempt, policy, tick)
         place = min(ordered, key=lambda place: place not in named)
         advice = placement.why_there(*known) if place == ordered[0] else ""
-        return Choosing(place=place, kind=TryKind.CREATE, spot=spot, why=why, advice=advice)
+        return Choosing(place=place, kind=TryKind.CREATE, spot=spot, why=why, model=model, advice=advice)
     if not waited:
         return None
     place = min(places, key=lambda place: _last_asked(attempt, place, tick))
-    return Choosing(place=place, kind=TryKind.CREATE, spot=spot, why=why)
+    return Choosing(place=place, kind=TryKind.CREATE, spot=spot, why=why, model=model)
+
+
+def _model(facts: JobFacts, attempt: Attempt, policy: Policy, tick: Tick) -> tuple[VmModel | None, list[str]]:
+    """The kind of VM that a ladder asks for now, with the places that may give it; None without a ladder.
+
+    A reason for on-demand VMs comes before the ladder. A kind that every place refuses for good is passed
+    over.
+    """
+    ladder = ladder_of(facts, policy.placement)
+    if not ladder:
+        return None, usable(facts, attempt)
+    if _why_on_demand(facts, policy, tick):
+        return VmModel.STANDARD, usable(facts, attempt, VmModel.STANDARD)
+    for model in from_now_on(ladder, tick.now - attempt.created):
+        if places := usable(facts, attempt, model):
+            return model, places
+    return ladder[-1].model, []
+
+
+def _made_as(facts: JobFacts, kept: Instance) -> VmModel | None:
+    """The kind of VM that a ladder had asked for when the instance was made: a start does not change it."""
+    made = [item.attempt for item in facts.ledger if kept.id in item.attempt.instances.values()]
+    return made[-1].tries[-1].model if made and made[-1].tries else None
 
 
 def kept_instance(facts: JobFacts, attempt: Attempt) -> Instance | None:
@@ -75,7 +106,7 @@ def kept_instance(facts: JobFacts, attempt: Attempt) -> Instance | None:
     return kept[0] if len(kept) == 1 and len(attempt.replaces) == 1 else None
 
 
-def usable(facts: JobFacts, attempt: Attempt) -> list[str]:
+def usable(facts: JobFacts, attempt: Attempt, model: VmModel | None = None) -> list[str]:
     """The places of the launch that may give something to this attempt, home first.
 
     Where another instance holds one of the names, that zone cannot; nor can one that said so for good.
@@ -86,7 +117,7 @@ def usable(facts: JobFacts, attempt: Attempt) -> list[str]:
     return [
         choice.place
         for choice in facts.launch.choices
-        if choice.place not in held and not _useless(attempt, choice.place)
+        if choice.place not in held and not _useless(attempt, choice.place, model)
     ]
 
 
@@ -100,18 +131,21 @@ def held_zones(facts: JobFacts, attempt: Attempt) -> set[str]:
     }
 
 
-def hopeless(facts: JobFacts, attempt: Attempt) -> bool:
-    """Whether every place, and a start in place, was refused for good."""
+def hopeless(facts: JobFacts, attempt: Attempt, policy: Policy) -> bool:
+    """Whether every place, and a start in place, was refused for good, for each kind of VM of a ladder."""
     if not isinstance(facts.launch, Launch):
         return True
     if kept_instance(facts, attempt) and not _useless_start(attempt):
         return False
-    return all(_useless(attempt, choice.place) for choice in facts.launch.choices)
+    ladder = ladder_of(facts, policy.placement)
+    models: Sequence[VmModel | None] = [rung.model for rung in ladder] or [None]
+    return all(_useless(attempt, choice.place, model) for choice in facts.launch.choices for model in models)
 
 
-def _useless(attempt: Attempt, place: str) -> bool:
+def _useless(attempt: Attempt, place: str, model: VmModel | None) -> bool:
     return any(
         tried.place == place
+        and tried.model is model
         and tried.kind is TryKind.CREATE
         and tried.error
         and refusal(tried.error) in LASTING
@@ -130,13 +164,21 @@ def _starts(attempt: Attempt) -> int:
     return sum(tried.kind is TryKind.START for tried in attempt.tries)
 
 
-def _asked_lately(attempt: Attempt, place: str, policy: Policy, tick: Tick, *, spot: bool = True) -> bool:
+def _asked_lately(
+    attempt: Attempt,
+    place: str,
+    policy: Policy,
+    tick: Tick,
+    *,
+    spot: bool = True,
+    model: VmModel | None = None,
+) -> bool:
     """Whether the place refused the like to this attempt within the block, or its region has no quota."""
     block = policy.placement.block
     recent = [
         tried
         for tried in attempt.tries
-        if tried.error and tried.spot == spot and tick.now - tried.last_word < block
+        if tried.error and (tried.spot, tried.model) == (spot, model) and tick.now - tried.last_word < block
     ]
     return any(
         item.place == place

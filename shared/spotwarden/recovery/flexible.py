@@ -8,6 +8,7 @@ from datetime import timedelta
 
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.instance import Instance, Status
+from spotwarden.model.ladder import VmModel
 from spotwarden.model.launch import Launch
 
 SHORTEST_FLEXIBLE_RUN = timedelta(minutes=10)
@@ -15,7 +16,10 @@ SHORTEST_FLEXIBLE_RUN = timedelta(minutes=10)
 
 
 def is_flexible(facts: JobFacts) -> bool:
-    """Whether the job's VMs are Flex-start VMs, as far as its script tells."""
+    """Whether the newest attempt asks, or asked, for Flex-start VMs: by its ladder, else by the script."""
+    tries = facts.newest.tries if facts.newest else ()
+    if tries and tries[-1].model is not None:
+        return tries[-1].model is VmModel.FLEX
     return isinstance(facts.launch, Launch) and facts.launch.flexible
 
 

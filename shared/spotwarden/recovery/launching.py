@@ -12,6 +12,7 @@ from spotwarden.model.placement import region_of
 from spotwarden.model.request import Request
 from spotwarden.recovery.bounds import SHORTEST_RUN
 from spotwarden.recovery.flexible import SHORTEST_FLEXIBLE_RUN
+from spotwarden.recovery.ladder import as_model
 
 NAMESPACE = UUID("6f2d7a52-3a1c-5c1e-9d0b-8f6f1b7b3f11")
 JOB_KEY = "spotwarden-job"
@@ -69,11 +70,13 @@ def prepare(
     "Limit the run time of a VM"); a shorter one of the script's own stays.
     """
     last = attempt.tries[-1]
+    if last.model is not None:
+        request = msgspec.structs.replace(request, body=as_model(request.body, last.model))
     stamped = _elsewhere(stamp(request, attempt.job, attempt.number, last.turn), last.place, held)
     body = dict(stamped.body)
     inner = body.get("instanceProperties", body)
     scheduling = dict(inner.get("scheduling", {}))
-    if not last.spot:
+    if not last.spot and last.model is None:
         scheduling = _on_demand(scheduling)
     if left is not None:
         scheduling = _bounded(scheduling, left)

@@ -3,9 +3,10 @@
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 
-from spotwarden.model.attempt import Attempt, AttemptState, Removal
+from spotwarden.model.attempt import Attempt, AttemptState, Removal, Try
 from spotwarden.model.facts import JobFacts, NodeFacts
 from spotwarden.model.instance import Instance
+from spotwarden.model.ladder import VmModel
 from spotwarden.model.launch import Launch
 from spotwarden.model.marker import UnusableMarker
 from spotwarden.model.notice import Notice, Severity, Way
@@ -29,8 +30,7 @@ def started(
     again = attempt.number > 1
     last = attempt.tries[-1] if attempt.tries and not by_hand else None
     place = last.place if last else ""
-    on_demand = " on demand" if last and not last.spot else ""
-    where = f" in {place}{on_demand}" if place else " on a VM started by hand"
+    where = f" in {place}{_kind_of(last)}" if last and place else " on a VM started by hand"
     runs = "ran" if len(gone) == len(ids) else "runs"
     lost = f"; {_its_vm(gone, ids)} gone again" if gone else ""
     return Notice(
@@ -44,6 +44,15 @@ def started(
         owner=attempt.owner,
         evidence={"instance_id": ", ".join(ids.values()), "zone": place, "attempt": str(attempt.number)},
     )
+
+
+def _kind_of(asked: Try) -> str:
+    """What it was asked for as, where that is not what its script says."""
+    if asked.model is None:
+        return "" if asked.spot else " on demand"
+    return {VmModel.SPOT: " as spot", VmModel.FLEX: " on Flex-start", VmModel.STANDARD: " on demand"}[
+        asked.model
+    ]
 
 
 def _its_vm(gone: Sequence[str], ids: Mapping[str, str]) -> str:

@@ -67,12 +67,13 @@ def _as_asked(ran: list[AttemptStay], details: Details) -> Iterator[AttemptStay]
     gpu, _, count = run.gpus.partition(":")
     tries = [recorded.attempt.tries for recorded in details.facts.ledger if recorded.attempt.started]
     for stay, asked in zip(ran, tries, strict=False):
+        model = asked[-1].model if asked else None
         spot = asked[-1].spot and run.spot if asked else run.spot
         kind = VmKind(
             machine_type=run.machine,
             gpu=gpu,
             gpus=int(count) if count.isdecimal() else 0,
             region=region_of(asked[-1].place if asked else run.place),
-            provisioning="SPOT" if spot else "STANDARD",
+            provisioning=model.google if model else "SPOT" if spot else "STANDARD",
         )
         yield msgspec.structs.replace(stay, kinds=(kind,) * run.nodes)

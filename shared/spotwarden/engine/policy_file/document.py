@@ -8,6 +8,7 @@ import msgspec
 
 from spotwarden.engine.policy_file.between import nonsense_between
 from spotwarden.engine.policy_file.sense import nonsense
+from spotwarden.model.ladder import VmModel
 from spotwarden.model.policy import RULES, Policy
 from spotwarden.model.values import kinds_of, meant, read_limit, read_value
 
@@ -23,7 +24,7 @@ def read_document(document: Mapping[str, Any]) -> tuple[Policy | None, tuple[str
     return (None if reading.faults else Policy(**values)), tuple(reading.faults)
 
 
-_STAND_IN = {str: "?", date: date.max, tuple[str, ...]: ("?",)}
+_STAND_IN = {str: "?", date: date.max, tuple[str, ...]: ("?",), VmModel: VmModel.STANDARD}
 
 
 class _Reading:

@@ -45,4 +45,6 @@ def durations(value: Any) -> Any:  # noqa: ANN401 — a TOML document has any sh
     """Write each duration as ISO 8601 does, which msgspec reads as a timedelta."""
     if isinstance(value, dict):
         return {key: durations(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [durations(item) if isinstance(item, dict) else item for item in value]
     return iso_duration(value) if isinstance(value, str) else value

@@ -203,9 +203,12 @@ def _extensions(cap: JobCap) -> Said:
 
 
 def _placement(limits: PlacementLimits) -> Said:
-    for entry in limits.avoid:
+    for entry in filter(None, limits.avoid):
         if not _PLACE.fullmatch(entry.zone):
             yield Slip("avoid", f"{entry.zone!r} is not a zone or a region; write us-central1-a")
+    for rung in filter(None, limits.ladder[:-1]):
+        if not rung.up_to:
+            yield Slip("ladder", f"{rung.model.value!r} has no up_to, so nothing after it is asked for")
 
 
 def _compliance(limits: ComplianceLimits) -> Said:

@@ -58,7 +58,8 @@ def _long(start: datetime, end: datetime) -> float:
 
 def first_choice(attempts: Sequence[Attempt], machines: Sequence[Machine]) -> str:
     """How the job's script has its VMs provisioned; a job that was moved to on-demand VMs asked for spot."""
-    if attempts and attempts[-1].tries and not attempts[-1].tries[-1].spot:
+    last = attempts[-1].tries[-1] if attempts and attempts[-1].tries else None
+    if last and last.model is None and not last.spot:
         return "SPOT"
     return machines[0].provisioning if machines else ""
 
@@ -71,7 +72,8 @@ def _kinds(attempt: Attempt, machines: Sequence[Machine], first: str) -> Iterato
         kind = kind_of(item)
         if attempt.tries:
             last = attempt.tries[-1]
-            provisioning = first if last.spot else "STANDARD"
+            asked = last.model.google if last.model else "STANDARD"
+            provisioning = first if last.spot and last.model is None else asked
             kind = replace(kind, region=region_of(last.place), provisioning=provisioning)
         yield kind
 
