@@ -2,7 +2,7 @@
 
 The instances of recover_spot are played one after the other in this process, each with an empty memory, over
 a local cloud in another. So neither the machine's load nor the local cloud's own work counts, but for what a
-busy machine makes of processor time. VMs have no processes, and are gone at once.
+busy machine makes of processor time. VMs have no processes, are gone at once, and the log says so at once.
 
 The event of a marker finds the storm and names all jobs. Each instance then has its share of the events, two
 a job, and of the messages that name jobs. Of each run of the function its processor time and its calls are
@@ -40,6 +40,7 @@ EVENTS_OF_A_JOB = 2
 EVENTS = 40
 """Events that are played; all others cost as much."""
 BATCHES = f"/v1/projects/{PROJECT}/subscriptions/batches"
+LIMITS = ("--limit", "insert_times=0.02", "--limit", "log_lag_seconds=0")
 SEEN = 6
 """Ticks after which all jobs are on record."""
 
@@ -178,7 +179,7 @@ def main() -> None:
     os.environ["SPOTWARDEN_WORKERS"] = str(WORKERS)
     with (
         tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as home,
-        served(Path(home), POLICY, "--no-machines", "--limit", "insert_times=0.02", functions=False) as cloud,
+        served(Path(home), POLICY, "--no-machines", *LIMITS, functions=False) as cloud,
     ):
         print("\n".join(paper(cloud, opened(cloud), given)))
 
