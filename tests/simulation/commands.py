@@ -89,6 +89,13 @@ class Preempt(Command, frozen=True, kw_only=True, tag=True):
     word: Word = Word.JSON
 
 
+class Announce(Command, frozen=True, kw_only=True, tag=True):
+    """Compute Engine tells a VM that it will be taken, once or several times, and does not take it."""
+
+    vm: int = 0
+    times: int = 1
+
+
 class FailHost(Command, frozen=True, kw_only=True, tag=True):
     """A running VM's host fails: no shutdown script, no marker."""
 
@@ -247,6 +254,7 @@ AnyCommand = (
     | Finish
     | Crash
     | Preempt
+    | Announce
     | FailHost
     | Reboot
     | Remove

@@ -36,6 +36,7 @@ def _any(chance: Random) -> int:
 
 BLOWS: dict[str, tuple[int, Maker]] = {
     "preempt": (24, lambda chance: c.Preempt(vm=_any(chance), word=chance.choice(HURT))),
+    "announce": (4, lambda chance: c.Announce(vm=_any(chance), times=chance.choice((1, 1, 2)))),
     "host": (3, lambda chance: c.FailHost(vm=_any(chance))),
     "reboot": (2, lambda chance: c.Reboot(vm=_any(chance), word=chance.choice(HURT))),
     "finish": (

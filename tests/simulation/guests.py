@@ -16,6 +16,10 @@ SHUTDOWN = timedelta(seconds=2)
 AGAIN = timedelta(seconds=7)
 NOTICE = timedelta(seconds=120)
 """How long before a preemption it is announced, where the VM has asked for that."""
+MARGIN = timedelta(seconds=60)
+"""How long after its notice a VM begins to believe that it is not taken."""
+LOOK = timedelta(seconds=30)
+UNBELIEVED = timedelta(minutes=5)
 LATE = timedelta(seconds=45)
 GUEST = "job@p.iam.gserviceaccount.com"
 BY_NAME = {Word.EMPTY, Word.LATE_EMPTY}
@@ -72,6 +76,31 @@ class Guests:
         """Write the early marker: the VM was told of its end, and runs on."""
         body = self._body(self._jobs[vm.seen.name], vm, early=True)
         self._cloud.compute.vms.later(SHUTDOWN, lambda: self._mark(vm, body))
+
+    def outlive(self, vm: Vm, after: timedelta, waited: timedelta = timedelta(0)) -> None:
+        """Let the job kit of a VM that is not taken go once another one is registered as its node.
+
+        Where none follows, and none can any more, it trains again: it is no VM that was told of its end.
+        """
+        self._cloud.compute.vms.later(after, lambda: self._outlive(vm, waited))
+
+    def _outlive(self, vm: Vm, waited: timedelta) -> None:
+        if vm.seen.status is not Status.RUNNING:
+            return
+        job = self._jobs[vm.seen.name]
+        records = [
+            self._cloud.store.read(entry.name)
+            for entry in self._cloud.store.entries(self._layout.attempts(job.name))
+        ]
+        succeeded = any(
+            vm.seen.id in msgspec.json.decode(one.data)["replaces"].values() for one in records if one
+        )
+        if succeeded and self._registered(job, vm) != vm.seen.id:
+            self._cloud.compute.owner_deletes(vm.seen.id, user=GUEST)
+        elif succeeded or waited < UNBELIEVED:
+            self.outlive(vm, LOOK, waited + LOOK)
+        else:
+            job.doomed.discard(vm.seen.id)
 
     def _body(self, job: Job, vm: Vm, *, early: bool = False) -> bytes:
         said = {"job": job.name, "node": vm.seen.name, "instance_id": vm.seen.id, "zone": vm.seen.zone}

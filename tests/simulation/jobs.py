@@ -84,8 +84,10 @@ def script(name: str, kind: Kind, zone: str, count: int) -> bytes:
     action = "STOP" if kind is Kind.KEPT else "DELETE"
     what = f"bulk create --name-pattern={name}-# --count={count}" if kind in GANGS else f"create {name}"
     place = "--region=us-central1" if kind is Kind.ROAM else f"--zone={zone}"
+    track, notice = ("beta ", " --preemption-notice-duration=120s") if kind is Kind.EARLY else ("", "")
     return (
-        f"#!/bin/bash\ngcloud compute instances {what} {place} --machine-type=g2-standard-4 \\\n"
+        f"#!/bin/bash\ngcloud {track}compute instances {what} {place} \\\n"
+        f"  --machine-type=g2-standard-4{notice} \\\n"
         f"  --provisioning-model=SPOT --instance-termination-action={action} --metadata=team=vision\n"
     ).encode()
 

@@ -15,7 +15,7 @@ from spotwarden.model.tick import Tick
 from tests.fakes.vms import Vm
 from tests.simulation import commands as c
 from tests.simulation.ground import Ground
-from tests.simulation.guests import GUEST, NOTICE
+from tests.simulation.guests import GUEST, MARGIN, NOTICE
 from tests.simulation.jobs import CRASHED, ENDED, NAMESAKE, STOPPED, UNBORN, ZONES, Job, new_job, stranger
 from tests.simulation.process import Process
 from tests.simulation.product import POLICY
@@ -214,6 +214,17 @@ class World(Ground):
             self.cloud.compute.vms.later(NOTICE, lambda: self._take(vm, command.word))
         else:
             self._take(vm, command.word)
+
+    def _announce(self, command: c.Announce) -> None:
+        """Only who asked for it is told; the job kit then does what it can, and goes, or trains again."""
+        vm = self.pick_vm(command.vm)
+        job = self.nodes[vm.seen.name] if vm else None
+        if vm is None or job is None or job.kind is not c.Kind.EARLY:
+            return
+        job.doomed.add(vm.seen.id)
+        for time in range(command.times):
+            self.cloud.compute.vms.later(time * NOTICE / 2, lambda: self.guests.announce(vm))
+        self.guests.outlive(vm, NOTICE * (command.times + 1) / 2 + MARGIN)
 
     def _take(self, vm: Vm, word: c.Word) -> None:
         if vm.seen.status is Status.RUNNING:

@@ -98,9 +98,10 @@ def _script(name: str, kind: Kind, zone: str, count: int, gpus: int, odd: bool) 
     what = f"bulk create --name-pattern={name}-# --count={count}" if kind in GANGS else f"create {name}"
     place = "--region=us-central1" if kind is Kind.ROAM else f"--zone={zone}"
     cards = f" --accelerator=type=nvidia-l4,count={gpus}" if gpus else ""
+    track, notice = ("beta ", " --preemption-notice-duration=120s") if kind is Kind.EARLY else ("", "")
     return (
-        f"#!/bin/bash\ngcloud compute instances {what} {place} \\\n"
-        f"  --machine-type={ODD if odd else MACHINE}{cards} \\\n"
+        f"#!/bin/bash\ngcloud {track}compute instances {what} {place} \\\n"
+        f"  --machine-type={ODD if odd else MACHINE}{cards}{notice} \\\n"
         f"  --provisioning-model=SPOT --instance-termination-action={action} --metadata=team=vision\n"
     ).encode()
 
