@@ -66,7 +66,9 @@ class Lab:
         more: dict[str, Any] = {"spotwarden_job": job, "spotwarden_command": command, "NODES": str(nodes)}
         return [self.boot(f"{job}-{rank + 1}", **more) for rank in range(nodes)]
 
-    def boot(self, name: str, *, scheduling: Mapping[str, Any] = SPOT, **metadata: str) -> "Vm":
+    def boot(
+        self, name: str, *, scheduling: Mapping[str, Any] = SPOT, zone: str = ZONE, **metadata: str
+    ) -> "Vm":
         """Create an instance with the kit and this metadata; `_` in a name of it is `-`."""
         scripts = {
             f"{phase}-script": (KIT / f"{phase}.sh").read_text(encoding="utf-8")
@@ -77,7 +79,7 @@ class Lab:
         image = "projects/debian-cloud/global/images/family/debian-12"
         body = {
             "name": name,
-            "machineType": "zones/us-central1-a/machineTypes/e2-medium",
+            "machineType": f"zones/{zone.rpartition('/')[2]}/machineTypes/e2-medium",
             "disks": [{"boot": True, "autoDelete": True, "initializeParams": {"sourceImage": image}}],
             "networkInterfaces": [{"network": "global/networks/default"}],
             "metadata": {"items": [{"key": key, "value": text} for key, text in settings.items()]},
@@ -87,7 +89,7 @@ class Lab:
             ],
         }
         before = set(self.folder.glob(f"vms/{name}-*"))
-        self.post(f"/compute/v1/{ZONE}/instances", body)
+        self.post(f"/compute/v1/{zone}/instances", body)
         folder = self.until(lambda: set(self.folder.glob(f"vms/{name}-*")) - before, f"{name} to boot").pop()
         return Vm(lab=self, name=name, folder=folder, job=settings["spotwarden-job"])
 
@@ -197,7 +199,7 @@ class Vm:
 
     def preempt(self) -> None:
         """Take it away, as Compute Engine does."""
-        self.lab.post("/local/preempt", {"node": self.name})
+        self.lab.post("/local/preempt", {"id": self.id})
 
     def delete(self) -> None:
         """Delete it, as its owner does."""

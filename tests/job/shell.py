@@ -19,6 +19,7 @@ PARTS = (
     "gang",
     "tpu",
     "program",
+    "handover",
     "life",
     "end",
 )

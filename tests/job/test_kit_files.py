@@ -15,7 +15,7 @@ ALL_AT_MOST = 512 * 1024
 @pytest.mark.parametrize("name", ["startup.sh", "shutdown.sh"])
 def test_a_script_is_what_its_parts_are(tmp_path, name):
     """Whoever changes a part puts the scripts together again."""
-    for part in ("assemble", "parts"):
+    for part in ("assemble", "parts", "python"):
         (tmp_path / part).symlink_to(KIT / part)
     subprocess.run(["bash", str(tmp_path / "assemble")], check=True, cwd=tmp_path)
     assert (KIT / name).read_text() == (tmp_path / name).read_text()

@@ -51,6 +51,7 @@ def test_all_lines_before_a_preemption_are_in_the_attempts_log(lab, command):
 
 HANDING_OVER = """
 TAKEN=preempted GRACE=10
+: >"$BEGUN"
 end_loops() { :; }
 stop_program() { echo stopped; }
 whole_until() { REPLY=0; }

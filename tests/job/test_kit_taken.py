@@ -9,23 +9,6 @@ while sleep 0.1; do step=$((step + 1)); echo "$step" > next; mv next "$SPOTWARDE
 """
 
 
-def test_a_vm_that_is_announced_to_be_taken_hands_over_while_it_runs(lab):
-    """Where the job wants that: first the program ends, then its output goes up, then the early marker."""
-    lab.post("/local/timings", {"preemption_notice": 120})
-    notice = {**SPOT, "preemptionNoticeDuration": {"seconds": "120"}}
-    vm = lab.job(COUNT, scheduling=notice, spotwarden_early="1")
-    lab.until(lambda: vm.object("output/step"), "a step")
-    vm.preempt()
-    marker = lab.until(lambda: vm.marker, "a marker")
-    assert marker["early"] is True
-    assert "Starting shutdown scripts" not in vm.console
-    step = vm.object("output/step")
-    vm.delete()
-    vm.until_gone()
-    assert vm.object("output/step") == step
-    assert vm.object("metadata/status-code") is None
-
-
 def test_a_stopped_vm_goes_on_when_it_is_started_again(lab):
     """The metadata still tells the old attempt; the ledger tells the new one, by the VM's own id."""
     vm = lab.job(COUNT, scheduling={**SPOT, "instanceTerminationAction": "STOP"})

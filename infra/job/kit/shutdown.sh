@@ -230,7 +230,7 @@ preempted() {
 
 BUCKET="" PREFIX="" JOB="" NODE="" ID="" ZONE=""
 ATTRIBUTES="bucket prefix job command attempt code inputs env setup metrics container container-flags heartbeat sync
-  keep-vm rank early grace folder upload-timeout engine-wait
+  keep-vm rank early notice reserve checkpoint grace folder upload-timeout engine-wait
   transport"
 
 read_settings() {
@@ -628,7 +628,10 @@ may_write() {
   local answer=0 seconds=${1:-20} file=$STATE/seen.$BASHPID
   [ -e "$STATE/fenced" ] && return 1
   look_ahead "$seconds" || answer=$?
-  if [ "$answer" = 0 ] && [ -e "$STATE/registered" ]; then
+  if [ "$answer" = 1 ] && [ -e "${HANDING:-}" ]; then
+    answer=0
+    successor_waits "$seconds" || answer=$?
+  elif [ "$answer" = 0 ] && [ -e "$STATE/registered" ]; then
     get "$REGISTRATION" "$file" "$seconds" || answer=$?
     if [ "$answer" = 0 ]; then
       REPLY=$(<"$file")

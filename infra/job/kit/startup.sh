@@ -230,7 +230,7 @@ preempted() {
 
 BUCKET="" PREFIX="" JOB="" NODE="" ID="" ZONE=""
 ATTRIBUTES="bucket prefix job command attempt code inputs env setup metrics container container-flags heartbeat sync
-  keep-vm rank early grace folder upload-timeout engine-wait
+  keep-vm rank early notice reserve checkpoint grace folder upload-timeout engine-wait
   transport"
 
 read_settings() {
@@ -628,7 +628,10 @@ may_write() {
   local answer=0 seconds=${1:-20} file=$STATE/seen.$BASHPID
   [ -e "$STATE/fenced" ] && return 1
   look_ahead "$seconds" || answer=$?
-  if [ "$answer" = 0 ] && [ -e "$STATE/registered" ]; then
+  if [ "$answer" = 1 ] && [ -e "${HANDING:-}" ]; then
+    answer=0
+    successor_waits "$seconds" || answer=$?
+  elif [ "$answer" = 0 ] && [ -e "$STATE/registered" ]; then
     get "$REGISTRATION" "$file" "$seconds" || answer=$?
     if [ "$answer" = 0 ]; then
       REPLY=$(<"$file")
@@ -777,11 +780,11 @@ recall_sent() {
   done <"$SENT_LIST"
 }
 
-# upload_output SECONDS [UNTIL [NEW]]: what has changed, in the order in which it was written. A file that was written after
+# upload_output SECONDS [UNTIL [NEW [ORDER]]]: what has changed, in the order in which it was written. A file that was written after
 # UNTIL, by default within the last two seconds, may be half: it waits, and WAITING is 1; with NEW it goes up all the same
-# if it never did before.
+# if it never did before. ORDER is `newest` where there may be no time for all of it.
 upload_output() {
-  local LC_ALL=C budget=$1 until=${2:-} new=${3:-} line paths=() looks=() answer=0 waiting=0 unheld=0
+  local LC_ALL=C budget=$1 until=${2:-} new=${3:-} order=${4:-} line paths=() looks=() answer=0 waiting=0 unheld=0
   recall_sent
   now
   until=${until:-$((REPLY - 2))}
@@ -800,8 +803,43 @@ upload_output() {
     paths+=("$FILE") looks+=("$WHEN $SIZE")
   done < <(look_at_output)
   UPLOADED=${#paths[@]} WAITING=$waiting
+  [ -z "$order" ] || newest_first
   [ "$UPLOADED" = 0 ] || upload_all "$budget" || answer=$?
   return $((answer ? answer : unheld))
+}
+
+# Put the newest checkpoint first in `paths` and `looks`: the newest large file, with all of its folder. Then what is small,
+# for it may name that checkpoint, and what is large and older last.
+newest_first() {
+  local place part newest="" folder sorted=() sizes=()
+  for ((place = ${#paths[@]} - 1; place >= 0; place--)); do
+    [ "${looks[place]#* }" -le 65536 ] || { newest=${paths[place]} && break; }
+  done
+  [ -n "$newest" ] || return 0
+  folder=${newest%"${newest##*/}"}
+  for ((place = ${#paths[@]} - 1; place >= 0; place--)); do
+    take_part first
+  done
+  for part in small rest; do
+    for ((place = 0; place < ${#paths[@]}; place++)); do
+      take_part "$part"
+    done
+  done
+  paths=("${sorted[@]}") looks=("${sizes[@]}")
+}
+
+take_part() {
+  part_of_output "${paths[place]}" "${looks[place]#* }"
+  [ "$REPLY" != "$1" ] || { sorted+=("${paths[place]}") && sizes+=("${looks[place]}"); }
+}
+
+part_of_output() {
+  REPLY=rest
+  if [ "$1" = "$newest" ] || [[ -n $folder && $1 == "$folder"* ]]; then
+    REPLY=first
+  elif [ "$2" -le 65536 ]; then
+    REPLY=small
+  fi
 }
 
 # What holds at each look is said once.
@@ -1213,8 +1251,9 @@ told_now() {
 }
 
 # beat [STATUS [STOPPED]]: write a heartbeat, an empty object with all that it tells in its custom metadata, so that who
-# lists a thousand of them reads none. STATUS is "running", the status with which the program has ended, or "stopped";
-# STOPPED says of one that has ended that it was told to.
+# lists a thousand of them reads none. STATUS is "running", the status with which the program has ended, "stopped", or
+# "handed-over" where the successor may begin; STOPPED says of one that has ended that it was told to. It is written
+# over the heartbeat of the generation BEAT_OVER, where it is set.
 beat() {
   local told=("status=${1:-running}" ${2:+"stopped=1"}) moment
   look_at_progress
@@ -1238,7 +1277,7 @@ beat() {
     told=("beat=$REPLY")
   fi
   : >"$STATE/beat"
-  put "$STATE/beat" "${PREFIX}heartbeats/$NODE" "" 30 "${told[@]}"
+  put "$STATE/beat" "${PREFIX}heartbeats/$NODE" "${BEAT_OVER:-}" 30 "${told[@]}"
 }
 
 # All of that in one value without commas, for gsutil: where it hands its work to gcloud a comma ends a value, and of several
@@ -1557,6 +1596,80 @@ install_engine() {
     >/dev/null 2>&1 || say "docker couldn't be installed"
 }
 
+# --- What a program may import: python/spotwarden_preemption.py. ---
+
+print_module() {
+  cat <<'END_OF_MODULE'
+"""Tells a training program when to save: its VM will be taken. Needs Python 3.8 and nothing else.
+
+The job kit puts this file where Python finds it; a copy beside your own code works as well. Elsewhere than
+on such a VM nothing is asked for until SIGTERM.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from pathlib import Path
+
+STOP = "stop"
+
+
+class Guard:
+    """Asks once a step. Of SIGTERM it changes nothing but that the program may end by itself."""
+
+    def __init__(self) -> None:
+        """Begin to listen; the signal is only heard where this is called in the main thread."""
+        self._told = Path(os.environ.get("SPOTWARDEN_NOTICE") or os.devnull)
+        self._answered: object = None
+        self._asks = False
+        self._stopping = False
+        self._before: object = None
+        if threading.current_thread() is threading.main_thread():
+            self._before = signal.signal(signal.SIGTERM, self._stop)
+
+    @property
+    def requested(self) -> bool:
+        """Whether to save: true once when the VM is told, and once more when the program has to stop."""
+        self._asks = True
+        asked = STOP if self._must_stop() else self._notice()
+        new = asked is not None and asked != self._answered
+        if new:
+            self._answered = asked
+        return new
+
+    @property
+    def stopping(self) -> bool:
+        """Whether to leave the loop; where `requested` is used, that asks for the last save first."""
+        return self._answered == STOP if self._asks else self._must_stop()
+
+    def _must_stop(self) -> bool:
+        if not self._stopping and self._notice() is not None:
+            self._stopping = self._told.with_name(self._told.name + ".stop").exists()
+        return self._stopping
+
+    def _notice(self) -> int | None:
+        """When it was told, as the file says; None where it was not."""
+        if str(self._told) == os.devnull:
+            return None
+        try:
+            return self._told.stat().st_mtime_ns
+        except OSError:
+            return None
+
+    def _stop(self, number: int, frame: object) -> None:
+        self._stopping = True
+        if callable(self._before):
+            self._before(number, frame)
+
+
+def guard() -> Guard:
+    """The guard of this program; call it once, in the main thread."""
+    return Guard()
+END_OF_MODULE
+}
+
 # --- The developer's program: what it is given, how it is started, how it is asked to end. ---
 
 GPU=/dev/nvidia0 AGENT=/opt/google-cloud-ops-agent
@@ -1604,6 +1717,8 @@ fetch_input() {
 # The lines NAME=VALUE that the program gets: what we tell, then what its developer set.
 write_environment() {
   local line
+  mkdir -p "$WORK/python"
+  print_module >"$WORK/python/spotwarden_preemption.py"
   {
     cat <<END
 SPOTWARDEN_JOB=$JOB
@@ -1612,6 +1727,8 @@ SPOTWARDEN_ATTEMPT=$ATTEMPT
 SPOTWARDEN_OUTPUT=$OUTPUT
 SPOTWARDEN_INPUT=$INPUT
 SPOTWARDEN_PROGRESS=$PROGRESS
+SPOTWARDEN_NOTICE=$NOTICE_FILE
+SPOTWARDEN_PYTHON=$WORK/python
 NODE_RANK=$RANK
 NNODES=$NODES
 WORLD_SIZE=$NODES
@@ -1638,25 +1755,25 @@ END
 
 # What is run, as the words of `RUN`: the command by bash, or the container that it runs in.
 choose_command() {
-  local command image flags=()
+  local command flags=()
   setting command
   command=$REPLY
   setting container
-  image=$REPLY
-  if [ -z "$image" ]; then
+  IMAGE=$REPLY
+  if [ -z "$IMAGE" ]; then
     RUN=(bash -c "$command")
     line_by_line && RUN=(stdbuf -oL "${RUN[@]}")
     return 0
   fi
   install_engine
   find_engine || return
-  log_in "${image%%/*}"
+  log_in "${IMAGE%%/*}"
   setting container-flags
   eval "flags=($REPLY)"
   [ -e "$GPU" ] && flags=(--gpus all "${flags[@]}")
   has_tpu && flags=(--privileged "${flags[@]}")
   RUN=("$ENGINE" run --rm --name "spotwarden-$NODE" --network host --env-file "$STATE/environment" -v "$WORK:$WORK" -w "$CODE"
-    "${flags[@]}" "$image")
+    "${flags[@]}" "$IMAGE")
   [ -z "$command" ] || RUN+=(sh -c "$command")
 }
 
@@ -1708,7 +1825,7 @@ hint_at_agent() {
 # full disk then ends the log, not the program.
 start_program() {
   ALL_SAID="" WHOLE_AFTER=""
-  rm -f "$STATE/printed" "$PROGRESS"
+  rm -f "$STATE/printed" "$PROGRESS" "$NOTICE_FILE" "$NOTICE_FILE.stop"
   mkfifo "$STATE/printed"
   tee -a "$LOG" <"$STATE/printed" 2>/dev/null &
   TEE=$!
@@ -1729,6 +1846,8 @@ run_program() {
     export "${line?}"
   done <"$STATE/environment"
   export HOME=${HOME:-/root}
+  # An image may have a path of its own, so in a container the command says it.
+  [ -n "$IMAGE" ] || export PYTHONPATH=${PYTHONPATH:+$PYTHONPATH:}$WORK/python
   setting setup
   if [ -n "$REPLY" ]; then
     bash -c "$REPLY" || {
@@ -1737,8 +1856,18 @@ run_program() {
       end_program "$status"
     }
   fi
+  await_begin
   "${RUN[@]}"
   end_program $?
+}
+
+# Until there is nobody any more who writes what it begins with.
+await_begin() {
+  [ ! -e "$BEGUN" ] || return 0
+  [ -z "$IMAGE" ] || "$ENGINE" pull -q "$IMAGE" >/dev/null 2>&1
+  until [ -e "$BEGUN" ]; do
+    sleep 0.1
+  done
 }
 
 end_program() {
@@ -1766,6 +1895,7 @@ stop_program() {
   local wait=$1 end=$((SECONDS + $1))
   KILLED=""
   if program_runs; then
+    : >"$NOTICE_FILE.stop"
     kill -TERM -- "-$PROGRAM" 2>/dev/null
     sleep 0.05
     : >"$STATE/asked-to-end"
@@ -1787,6 +1917,251 @@ stop_program() {
   while kill -0 "$TEE" 2>/dev/null && [ "$SECONDS" -lt "$end" ]; do
     listen 0.05
   done
+}
+
+# --- The hand-over: a program that is told some minutes before trains on until its successor waits for it. ---
+
+# There while this VM hands over; every process of the kit looks at it. So is what lets the program begin.
+HANDING=$STATE/handing-over BEGUN=$STATE/begun
+# Seconds after the end of the notice at which a successor begins by itself.
+HANDOVER_MARGIN=60
+PREDECESSOR="" NOTICED=0
+
+# --- The VM that will be taken. ---
+
+# Whether it was told beforehand, and nobody has pressed the power button yet. The nodes of a gang stop together.
+hands_over() {
+  setting early
+  [ "$TAKEN" = preempted ] && [ "$NODES" = 1 ] && [ -n "${REPLY#0}" ] && [ ! -e "$STATE/shutdown" ]
+}
+
+# Call the successor, and train on until just enough of the notice is left to stop and to upload what is new.
+use_notice() {
+  local most
+  NOTICED=$SECONDS
+  number reserve 30
+  most=$((NOTICE_SECONDS - REPLY))
+  : >"$HANDING"
+  say "this VM will be taken in $NOTICE_SECONDS s; the program goes on for $((most > 0 ? most : 0)) s more"
+  ask_for_checkpoint
+  loop announce
+  while [ -z "$ALL_SAID$FENCED" ] && [ ! -e "$STATE/shutdown" ] && [ $((SECONDS - NOTICED)) -lt "$most" ] && program_runs; do
+    listen 1
+  done
+}
+
+announce() {
+  may_write 3
+  [ $? != 1 ] || return
+  patiently 20 write_marker early || return
+  : >"$STATE/announced"
+  say "the early marker is written"
+}
+
+# Ask the program for a checkpoint in the way that it knows; it goes on afterwards. A file says it in any case.
+ask_for_checkpoint() {
+  : >"$NOTICE_FILE"
+  setting checkpoint
+  case ${REPLY:=SIGUSR1} in
+    none) ;;
+    file:*) (cd "$CODE" && touch -- "${REPLY#file:}") || say "the checkpoint could not be asked for by $REPLY" ;;
+    command:*) loop run_checkpoint_command "${REPLY#command:}" ;;
+    *) signal_catchers "$REPLY" ;;
+  esac
+}
+
+run_checkpoint_command() {
+  local line
+  while IFS= read -r line; do
+    export "${line?}"
+  done <"$STATE/environment"
+  cd "$CODE" && bash -c "$1"
+  say "the command that asks for a checkpoint ended with status $?"
+}
+
+# Signal the processes of the program that catch this signal: all others would die of it.
+signal_catchers() {
+  local name=${1#SIG} code pid count=0 inner=""
+  code=$(kill -l "$name" 2>/dev/null)
+  [[ $name =~ ^[0-9]+$ ]] && code=$name
+  if [[ ! $code =~ ^[0-9]+$ ]]; then
+    say "spotwarden-checkpoint: $1 is no signal; write SIGUSR1, file:PATH, command:LINE or none"
+    return
+  fi
+  [ -z "${ENGINE:-}" ] || inner=$(timeout 5 "$ENGINE" inspect -f '{{.State.Pid}}' "spotwarden-$NODE" 2>/dev/null)
+  find_tree "$PROGRAM" ${inner:+"$inner"}
+  for pid in "${TREE[@]}"; do
+    catches "$pid" "$code" && kill -s "$code" "$pid" 2>/dev/null && count=$((count + 1))
+  done
+  say "asked for a checkpoint: $count processes catch $1"
+}
+
+# These processes and all below them, in TREE: what starts a session of its own is no longer in the program's group.
+find_tree() {
+  local file line place
+  local -A below=()
+  for file in /proc/[0-9]*/stat; do
+    { IFS= read -r line <"$file"; } 2>/dev/null || continue
+    [[ ${line##*) } =~ ^[A-Z]\ ([0-9]+)\  ]] && below[${BASH_REMATCH[1]}]+=" ${line%% *}"
+  done
+  TREE=("$@")
+  for ((place = 0; place < ${#TREE[@]}; place++)); do
+    # shellcheck disable=SC2206 # numbers
+    TREE+=(${below[${TREE[place]}]:-})
+  done
+}
+
+# Whether a process has a handler for the signal of this number (proc_pid_status(5): SigCgt). Bash has one for each signal
+# that would end it, and then ends: what it runs has to be asked in another way.
+catches() {
+  local line program
+  program=$(readlink "/proc/$1/exe" 2>/dev/null)
+  [ "${program##*/}" != bash ] || return 1
+  while IFS= read -r line; do
+    [[ $line =~ ^SigCgt:[[:space:]]*([0-9a-f]+)$ ]] && return $(((16#${BASH_REMATCH[1]} >> ($2 - 1) & 1) == 0))
+  done < <(cat "/proc/$1/status" 2>/dev/null)
+  return 1
+}
+
+# What the newest heartbeat of this node says: BEAT_ATTEMPT, BEAT_ID, BEAT_STATUS and its BEAT_GENERATION, 0 for none.
+find_beat() {
+  local LINE file=$STATE/found-beat.$BASHPID answer=0
+  BEAT_ATTEMPT=0 BEAT_ID="" BEAT_STATUS="" BEAT_GENERATION=0
+  describe "${PREFIX}heartbeats/$NODE" "$file" "${1:-20}" || answer=$?
+  [ "$answer" != 1 ] || return 0
+  [ "$answer" = 0 ] || return 2
+  described "$file" '[gG]eneration' || return 2
+  BEAT_GENERATION=$REPLY LINE=$(<"$file")
+  # A VM of the same name elsewhere may be another job's.
+  member job && [ "$REPLY" = "$JOB" ] || return 0
+  member attempt && [[ $REPLY =~ ^[0-9]{1,9}$ ]] && BEAT_ATTEMPT=$((10#$REPLY))
+  member instance_id && BEAT_ID=$REPLY
+  member status && BEAT_STATUS=$REPLY
+  return 0
+}
+
+# Whether the next attempt, whose record is in REPLY, is our successor and has not begun: 0 yes, 1 no, 2 not known.
+successor_waits() {
+  local file=$STATE/after.$BASHPID
+  replaced_early || return 1
+  get "$HERE/metadata/attempts/$((NEXT + 1)).json" "$file" "$1"
+  case $? in
+    0) return 1 ;;
+    1) ;;
+    *) return 2 ;;
+  esac
+  find_beat "$1" || return
+  [ "$BEAT_ATTEMPT" -le "$ATTEMPT" ]
+}
+
+# Whether a record, in REPLY, stands in for this VM while it still runs.
+replaced_early() { [[ $REPLY =~ \"replaces\":\{[^}]*\"$ID\" && $REPLY == *'"early":true'* ]]; }
+
+# The last heartbeat: from here on the successor may begin. Over the heartbeat that was read, so that of the two, this one
+# and that of a successor that waits no longer, there is only one.
+tell_handed_over() {
+  find_beat || return
+  [ "$BEAT_ATTEMPT" -le "$ATTEMPT" ] || fence || return
+  BEAT_OVER=$BEAT_GENERATION beat handed-over
+  case $? in
+    3) return 2 ;;
+    *) return ;;
+  esac
+}
+
+# All is handed over, and nothing has taken this VM. Where a successor runs it goes by itself; 0 where there is none, and
+# Compute Engine no longer says that it will be taken.
+outlives_notice() {
+  local due=$((NOTICED + NOTICE_SECONDS + HANDOVER_MARGIN)) file=$STATE/next.$BASHPID
+  trap 'exit 0' TERM
+  while [ ! -e "$STATE/shutdown" ]; do
+    sleep $((HEARTBEAT < 5 ? HEARTBEAT : 5))
+    [ "$SECONDS" -ge "$due" ] || continue
+    get "$HERE/metadata/attempts/$NEXT.json" "$file" 20
+    case $? in
+      0)
+        successor_runs || continue
+        say "this VM was not taken, and its successor runs"
+        leave
+        return 1
+        ;;
+      # Longer than recovery believes an early marker, so that nothing is begun beside this one.
+      1) [ "$SECONDS" -lt $((due + UNBELIEVED)) ] || preempted 5 || [ $? != 1 ] || break ;;
+    esac
+  done
+  trap 'TAKEN=${TAKEN:-shutdown}' TERM
+  [ ! -e "$STATE/shutdown" ]
+}
+UNBELIEVED=300
+
+# Whether another VM is registered as this node, or has begun.
+successor_runs() {
+  get "$REGISTRATION" "$STATE/seen" 20 || return
+  REPLY=$(<"$STATE/seen")
+  [ "${REPLY//[[:space:]]/}" != "$ID" ]
+}
+
+# The notice came to nothing: the program runs once more, from what it has written.
+take_back() {
+  say "this VM was not taken and has no successor: the program runs again"
+  rm -f "$HANDING" "$STATE/done" "$STATE/announced" "$NOTICE_FILE" "$NOTICE_FILE.stop"
+  TAKEN=""
+  loop watch_preemption
+}
+
+# --- The VM that comes after it. ---
+
+# The VM that still ran when this attempt was claimed, in PREDECESSOR, and until when it may: "" where nobody is waited for.
+find_predecessor() {
+  local file=$STATE/record.$BASHPID created
+  PREDECESSOR=""
+  [ "$NODES" = 1 ] || return 0
+  get "$HERE/metadata/attempts/$ATTEMPT.json" "$file" 20
+  case $? in
+    0) ;;
+    1) return 0 ;;
+    *) return 2 ;;
+  esac
+  REPLY=$(<"$file")
+  [[ $REPLY == *'"early":true'* && $REPLY =~ \"replaces\":\{[^}]*\"$NODE\":\"([0-9]+)\" ]] || return 0
+  [ "${BASH_REMATCH[1]}" != "$ID" ] || return 0
+  PREDECESSOR=${BASH_REMATCH[1]}
+  now
+  [[ $(<"$file") =~ \"created\":\"([^\"]+)\" ]] && created=$(date -d "${BASH_REMATCH[1]}" +%s 2>/dev/null)
+  # By the clock, and by the time since then on this VM, whatever its clock says.
+  BEGIN_AT=$((${created:-$REPLY} + NOTICE_SECONDS + HANDOVER_MARGIN))
+  BEGIN_AFTER=$((SECONDS + NOTICE_SECONDS + HANDOVER_MARGIN))
+  say "instance $PREDECESSOR still runs: the program begins once that has handed over"
+}
+
+# Its setup runs meanwhile. Fails where the output cannot be restored.
+await_predecessor() {
+  local answer=0
+  while [ -n "$PREDECESSOR" ] && [ -z "$ALL_SAID$TAKEN$FENCED" ]; do
+    if predecessor_is_done; then
+      PREDECESSOR=""
+      for_ever restore_output || answer=$?
+      REFUSED=$((answer == 1 ? 66 : 77))
+      [ "$answer" = 0 ] || return 1
+      break
+    fi
+    listen 1
+  done
+  [ -n "$PREDECESSOR" ] || : >"$BEGUN"
+}
+
+# Whether it writes nothing more: it has said so, or its time is over, and then it learns that this one has begun.
+predecessor_is_done() {
+  find_beat || return
+  [ "$BEAT_ATTEMPT" -lt "$ATTEMPT" ] || return 0
+  if [ "$BEAT_ID" = "$PREDECESSOR" ] && [ -n "$BEAT_STATUS" ] && [ "$BEAT_STATUS" != running ]; then
+    say "instance $PREDECESSOR has handed over"
+    return 0
+  fi
+  now
+  [ "$REPLY" -ge "$BEGIN_AT" ] || [ "$SECONDS" -ge "$BEGIN_AFTER" ] || return 2
+  BEAT_OVER=$BEAT_GENERATION beat || return 2
+  say "instance $PREDECESSOR has not handed over in time; the program begins with what is in the bucket"
 }
 
 # --- While the program runs: what happens to it, and what is told of it. ---
@@ -1861,12 +2236,21 @@ send_log() {
 
 send_output() {
   local try
-  while sleep "$SYNC"; do
+  while pause_sync; do
     for try in 1 2 3; do
       may_write && upload_output 86400
       [ "${WAITING:-0}" = 1 ] && [ "$try" -lt 3 ] || break
       sleep 2
     done
+  done
+}
+
+# The pause between two looks at the output; while this VM hands over, whatever is new goes up at once.
+pause_sync() {
+  local due=$((SECONDS + SYNC))
+  sleep 1
+  while [ "$SECONDS" -lt "$due" ] && [ ! -e "$HANDING" ]; do
+    sleep "$LOG_PERIOD"
   done
 }
 
@@ -1876,16 +2260,21 @@ live() {
     : >"$STATE/running"
     rm -f "$STATE/progress-at"
     start_program
-    loop send_beats
     loop send_log
-    loop send_output
+    await_predecessor || { refuse_start && return; }
+    [ ! -e "$BEGUN" ] || { loop send_beats && loop send_output; }
     [ "$NODES" = 1 ] || loop watch_peers
     while [ -z "$ALL_SAID$TAKEN$FENCED$PEERS_SAY" ] && program_runs; do
       listen 1
     done
     if taken_meanwhile; then
-      hand_over
-      return
+      ! hands_over || use_notice
+      if [ -z "$FENCED" ]; then
+        hand_over
+        [ -e "$HANDING" ] && outlives_notice || return
+        take_back
+        continue
+      fi
     fi
     if [ -n "$FENCED" ]; then
       give_way
@@ -1904,6 +2293,14 @@ live() {
     end_loops
     PEERS_SAY=""
   done
+}
+
+# What it begins with cannot be had.
+refuse_start() {
+  stop_program 2
+  end_loops
+  say "failed, and won't be tried again: restore_output${STATUS:+ (status $STATUS)}"
+  finish "$REFUSED"
 }
 
 # A program that ends while its VM is taken has not ended by itself, whoever told it.
@@ -1933,6 +2330,10 @@ hand_over() {
   local end=$((SECONDS + 25)) answer=0 early whole
   setting early
   early=${REPLY#0}
+  if [ -e "$HANDING" ] && [ ! -e "$STATE/shutdown" ]; then
+    # The power button comes once the notice is over, and thirty seconds later the end.
+    end=$((NOTICED + NOTICE_SECONDS + 20 > end ? NOTICED + NOTICE_SECONDS + 20 : end))
+  fi
   end_loops
   say "this VM will be ${TAKEN/shutdown/shut down}: the program gets $GRACE s"
   stop_program "$GRACE"
@@ -1943,14 +2344,28 @@ hand_over() {
     # What it said comes first: it is small, and the output may take all the time that there is.
     OLD_LOG_SIZE=""
     upload_log 5
-    upload_output $((end - SECONDS)) "$whole" || answer=$?
-    say "output: $UPLOADED changed files, $([ "$answer" = 0 ] && echo "all uploaded" || echo "not all uploaded")"
-    if [ "$TAKEN" = preempted ] && [ -n "$early" ] && [ ! -e "$STATE/shutdown" ]; then
+    [ ! -e "$BEGUN" ] || upload_output $((end - SECONDS)) "$whole" "" newest || answer=$?
+    say "output: ${UPLOADED:-0} changed files, $([ "$answer" = 0 ] && echo "all uploaded" || echo "not all uploaded")"
+    # Then it stays, with what it has.
+    [ "$answer" = 0 ] || UNSAVED=2
+    if [ "$TAKEN" = preempted ] && [ -n "$early" ] && [ ! -e "$STATE/shutdown" ] && [ ! -e "$STATE/announced" ]; then
       patiently 20 write_marker early && say "the early marker is written"
     fi
-    [ "$SECONDS" -ge "$end" ] || tell_end stopped
+    [ "$SECONDS" -ge "$end" ] || say_last
   fi
   : >"$STATE/done"
+}
+
+# The last heartbeat. One that has waited for its predecessor, and never begun, leaves that one's as it is.
+say_last() {
+  [ -e "$BEGUN" ] || return 0
+  if [ ! -e "$HANDING" ]; then
+    tell_end stopped
+    return
+  fi
+  patiently 10 tell_handed_over && say "handed over"
+  keep_figures
+  upload_log
 }
 
 # --- The end: the output, the status, the VM, in this order. ---
@@ -2105,7 +2520,7 @@ main() {
   prepare
   case $? in
     0) live ;;
-    1) ;;
+    1) ! hands_over || announce ;;
     *) finish "$REFUSED" ;;
   esac
   end_loops
@@ -2114,7 +2529,7 @@ main() {
 make_place() {
   setting folder
   WORK=${REPLY:-$WORK}
-  CODE=$WORK/code OUTPUT=$WORK/output INPUT=$WORK/input ASIDE=$WORK/set-aside
+  NOTICE_FILE=$WORK/notice CODE=$WORK/code OUTPUT=$WORK/output INPUT=$WORK/input ASIDE=$WORK/set-aside
   SENT_LIST=$WORK/sent PROGRESS=$WORK/progress HOSTFILE=$WORK/hostfile
   number heartbeat 300
   HEARTBEAT=$((REPLY ? REPLY : 300))
@@ -2124,6 +2539,8 @@ make_place() {
   SYNC=$((REPLY ? REPLY : 300))
   number grace 10
   GRACE=$REPLY
+  number notice 120
+  NOTICE_SECONDS=$REPLY
   number upload-timeout 900
   PATIENCE=$REPLY
   LOOK=$((HEARTBEAT < 15 ? HEARTBEAT : 15)) VERDICT_SECONDS=$((6 * LOOK + GRACE + 60))
@@ -2162,7 +2579,7 @@ for_ever() {
 # What the program needs. 1: this VM is taken; 2: the job cannot run, and REFUSED is the status that says why.
 prepare() {
   local step answer
-  for step in register find_run restore_output fetch_code fetch_inputs; do
+  for step in register find_run find_predecessor restore_now fetch_code fetch_inputs; do
     answer=0
     for_ever "$step" || answer=$?
     listen 0.01
@@ -2176,9 +2593,13 @@ prepare() {
   done
   write_environment
   write_hostfile
+  [ -n "$PREDECESSOR" ] || : >"$BEGUN"
   REFUSED=127
   choose_command || return 2
   hint_at_agent
 }
+
+# What a predecessor still writes is restored once it has handed over.
+restore_now() { [ -n "$PREDECESSOR" ] || restore_output; }
 
 main

@@ -29,7 +29,7 @@ class Beat(msgspec.Struct, frozen=True, kw_only=True):
     told in this one; `checkpoint` is the newest one, as the program calls it. `metrics` are what it
     measures. `longest_gap` is the longest time in seconds that its program has been without progress before
     it went on, in this attempt. The job kit also says `job`, whose it is, and `status`: "running",
-    "stopped", or the status with which the program has ended.
+    "stopped", "handed-over" where its successor may begin, or the status with which it ended.
     """
 
     at: Moment | None = None

@@ -72,7 +72,10 @@ may_write() {
   local answer=0 seconds=${1:-20} file=$STATE/seen.$BASHPID
   [ -e "$STATE/fenced" ] && return 1
   look_ahead "$seconds" || answer=$?
-  if [ "$answer" = 0 ] && [ -e "$STATE/registered" ]; then
+  if [ "$answer" = 1 ] && [ -e "${HANDING:-}" ]; then
+    answer=0
+    successor_waits "$seconds" || answer=$?
+  elif [ "$answer" = 0 ] && [ -e "$STATE/registered" ]; then
     get "$REGISTRATION" "$file" "$seconds" || answer=$?
     if [ "$answer" = 0 ]; then
       REPLY=$(<"$file")

@@ -18,7 +18,7 @@ main() {
   prepare
   case $? in
     0) live ;;
-    1) ;;
+    1) ! hands_over || announce ;;
     *) finish "$REFUSED" ;;
   esac
   end_loops
@@ -27,7 +27,7 @@ main() {
 make_place() {
   setting folder
   WORK=${REPLY:-$WORK}
-  CODE=$WORK/code OUTPUT=$WORK/output INPUT=$WORK/input ASIDE=$WORK/set-aside
+  NOTICE_FILE=$WORK/notice CODE=$WORK/code OUTPUT=$WORK/output INPUT=$WORK/input ASIDE=$WORK/set-aside
   SENT_LIST=$WORK/sent PROGRESS=$WORK/progress HOSTFILE=$WORK/hostfile
   number heartbeat 300
   HEARTBEAT=$((REPLY ? REPLY : 300))
@@ -37,6 +37,8 @@ make_place() {
   SYNC=$((REPLY ? REPLY : 300))
   number grace 10
   GRACE=$REPLY
+  number notice 120
+  NOTICE_SECONDS=$REPLY
   number upload-timeout 900
   PATIENCE=$REPLY
   LOOK=$((HEARTBEAT < 15 ? HEARTBEAT : 15)) VERDICT_SECONDS=$((6 * LOOK + GRACE + 60))
@@ -75,7 +77,7 @@ for_ever() {
 # What the program needs. 1: this VM is taken; 2: the job cannot run, and REFUSED is the status that says why.
 prepare() {
   local step answer
-  for step in register find_run restore_output fetch_code fetch_inputs; do
+  for step in register find_run find_predecessor restore_now fetch_code fetch_inputs; do
     answer=0
     for_ever "$step" || answer=$?
     listen 0.01
@@ -89,7 +91,11 @@ prepare() {
   done
   write_environment
   write_hostfile
+  [ -n "$PREDECESSOR" ] || : >"$BEGUN"
   REFUSED=127
   choose_command || return 2
   hint_at_agent
 }
+
+# What a predecessor still writes is restored once it has handed over.
+restore_now() { [ -n "$PREDECESSOR" ] || restore_output; }

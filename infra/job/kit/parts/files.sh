@@ -56,11 +56,11 @@ recall_sent() {
   done <"$SENT_LIST"
 }
 
-# upload_output SECONDS [UNTIL [NEW]]: what has changed, in the order in which it was written. A file that was written after
+# upload_output SECONDS [UNTIL [NEW [ORDER]]]: what has changed, in the order in which it was written. A file that was written after
 # UNTIL, by default within the last two seconds, may be half: it waits, and WAITING is 1; with NEW it goes up all the same
-# if it never did before.
+# if it never did before. ORDER is `newest` where there may be no time for all of it.
 upload_output() {
-  local LC_ALL=C budget=$1 until=${2:-} new=${3:-} line paths=() looks=() answer=0 waiting=0 unheld=0
+  local LC_ALL=C budget=$1 until=${2:-} new=${3:-} order=${4:-} line paths=() looks=() answer=0 waiting=0 unheld=0
   recall_sent
   now
   until=${until:-$((REPLY - 2))}
@@ -79,8 +79,43 @@ upload_output() {
     paths+=("$FILE") looks+=("$WHEN $SIZE")
   done < <(look_at_output)
   UPLOADED=${#paths[@]} WAITING=$waiting
+  [ -z "$order" ] || newest_first
   [ "$UPLOADED" = 0 ] || upload_all "$budget" || answer=$?
   return $((answer ? answer : unheld))
+}
+
+# Put the newest checkpoint first in `paths` and `looks`: the newest large file, with all of its folder. Then what is small,
+# for it may name that checkpoint, and what is large and older last.
+newest_first() {
+  local place part newest="" folder sorted=() sizes=()
+  for ((place = ${#paths[@]} - 1; place >= 0; place--)); do
+    [ "${looks[place]#* }" -le 65536 ] || { newest=${paths[place]} && break; }
+  done
+  [ -n "$newest" ] || return 0
+  folder=${newest%"${newest##*/}"}
+  for ((place = ${#paths[@]} - 1; place >= 0; place--)); do
+    take_part first
+  done
+  for part in small rest; do
+    for ((place = 0; place < ${#paths[@]}; place++)); do
+      take_part "$part"
+    done
+  done
+  paths=("${sorted[@]}") looks=("${sizes[@]}")
+}
+
+take_part() {
+  part_of_output "${paths[place]}" "${looks[place]#* }"
+  [ "$REPLY" != "$1" ] || { sorted+=("${paths[place]}") && sizes+=("${looks[place]}"); }
+}
+
+part_of_output() {
+  REPLY=rest
+  if [ "$1" = "$newest" ] || [[ -n $folder && $1 == "$folder"* ]]; then
+    REPLY=first
+  elif [ "$2" -le 65536 ]; then
+    REPLY=small
+  fi
 }
 
 # What holds at each look is said once.

@@ -70,12 +70,21 @@ send_log() {
 
 send_output() {
   local try
-  while sleep "$SYNC"; do
+  while pause_sync; do
     for try in 1 2 3; do
       may_write && upload_output 86400
       [ "${WAITING:-0}" = 1 ] && [ "$try" -lt 3 ] || break
       sleep 2
     done
+  done
+}
+
+# The pause between two looks at the output; while this VM hands over, whatever is new goes up at once.
+pause_sync() {
+  local due=$((SECONDS + SYNC))
+  sleep 1
+  while [ "$SECONDS" -lt "$due" ] && [ ! -e "$HANDING" ]; do
+    sleep "$LOG_PERIOD"
   done
 }
 
@@ -85,16 +94,21 @@ live() {
     : >"$STATE/running"
     rm -f "$STATE/progress-at"
     start_program
-    loop send_beats
     loop send_log
-    loop send_output
+    await_predecessor || { refuse_start && return; }
+    [ ! -e "$BEGUN" ] || { loop send_beats && loop send_output; }
     [ "$NODES" = 1 ] || loop watch_peers
     while [ -z "$ALL_SAID$TAKEN$FENCED$PEERS_SAY" ] && program_runs; do
       listen 1
     done
     if taken_meanwhile; then
-      hand_over
-      return
+      ! hands_over || use_notice
+      if [ -z "$FENCED" ]; then
+        hand_over
+        [ -e "$HANDING" ] && outlives_notice || return
+        take_back
+        continue
+      fi
     fi
     if [ -n "$FENCED" ]; then
       give_way
@@ -113,6 +127,14 @@ live() {
     end_loops
     PEERS_SAY=""
   done
+}
+
+# What it begins with cannot be had.
+refuse_start() {
+  stop_program 2
+  end_loops
+  say "failed, and won't be tried again: restore_output${STATUS:+ (status $STATUS)}"
+  finish "$REFUSED"
 }
 
 # A program that ends while its VM is taken has not ended by itself, whoever told it.
@@ -142,6 +164,10 @@ hand_over() {
   local end=$((SECONDS + 25)) answer=0 early whole
   setting early
   early=${REPLY#0}
+  if [ -e "$HANDING" ] && [ ! -e "$STATE/shutdown" ]; then
+    # The power button comes once the notice is over, and thirty seconds later the end.
+    end=$((NOTICED + NOTICE_SECONDS + 20 > end ? NOTICED + NOTICE_SECONDS + 20 : end))
+  fi
   end_loops
   say "this VM will be ${TAKEN/shutdown/shut down}: the program gets $GRACE s"
   stop_program "$GRACE"
@@ -152,12 +178,26 @@ hand_over() {
     # What it said comes first: it is small, and the output may take all the time that there is.
     OLD_LOG_SIZE=""
     upload_log 5
-    upload_output $((end - SECONDS)) "$whole" || answer=$?
-    say "output: $UPLOADED changed files, $([ "$answer" = 0 ] && echo "all uploaded" || echo "not all uploaded")"
-    if [ "$TAKEN" = preempted ] && [ -n "$early" ] && [ ! -e "$STATE/shutdown" ]; then
+    [ ! -e "$BEGUN" ] || upload_output $((end - SECONDS)) "$whole" "" newest || answer=$?
+    say "output: ${UPLOADED:-0} changed files, $([ "$answer" = 0 ] && echo "all uploaded" || echo "not all uploaded")"
+    # Then it stays, with what it has.
+    [ "$answer" = 0 ] || UNSAVED=2
+    if [ "$TAKEN" = preempted ] && [ -n "$early" ] && [ ! -e "$STATE/shutdown" ] && [ ! -e "$STATE/announced" ]; then
       patiently 20 write_marker early && say "the early marker is written"
     fi
-    [ "$SECONDS" -ge "$end" ] || tell_end stopped
+    [ "$SECONDS" -ge "$end" ] || say_last
   fi
   : >"$STATE/done"
+}
+
+# The last heartbeat. One that has waited for its predecessor, and never begun, leaves that one's as it is.
+say_last() {
+  [ -e "$BEGUN" ] || return 0
+  if [ ! -e "$HANDING" ]; then
+    tell_end stopped
+    return
+  fi
+  patiently 10 tell_handed_over && say "handed over"
+  keep_figures
+  upload_log
 }

@@ -45,6 +45,8 @@ fetch_input() {
 # The lines NAME=VALUE that the program gets: what we tell, then what its developer set.
 write_environment() {
   local line
+  mkdir -p "$WORK/python"
+  print_module >"$WORK/python/spotwarden_preemption.py"
   {
     cat <<END
 SPOTWARDEN_JOB=$JOB
@@ -53,6 +55,8 @@ SPOTWARDEN_ATTEMPT=$ATTEMPT
 SPOTWARDEN_OUTPUT=$OUTPUT
 SPOTWARDEN_INPUT=$INPUT
 SPOTWARDEN_PROGRESS=$PROGRESS
+SPOTWARDEN_NOTICE=$NOTICE_FILE
+SPOTWARDEN_PYTHON=$WORK/python
 NODE_RANK=$RANK
 NNODES=$NODES
 WORLD_SIZE=$NODES
@@ -79,25 +83,25 @@ END
 
 # What is run, as the words of `RUN`: the command by bash, or the container that it runs in.
 choose_command() {
-  local command image flags=()
+  local command flags=()
   setting command
   command=$REPLY
   setting container
-  image=$REPLY
-  if [ -z "$image" ]; then
+  IMAGE=$REPLY
+  if [ -z "$IMAGE" ]; then
     RUN=(bash -c "$command")
     line_by_line && RUN=(stdbuf -oL "${RUN[@]}")
     return 0
   fi
   install_engine
   find_engine || return
-  log_in "${image%%/*}"
+  log_in "${IMAGE%%/*}"
   setting container-flags
   eval "flags=($REPLY)"
   [ -e "$GPU" ] && flags=(--gpus all "${flags[@]}")
   has_tpu && flags=(--privileged "${flags[@]}")
   RUN=("$ENGINE" run --rm --name "spotwarden-$NODE" --network host --env-file "$STATE/environment" -v "$WORK:$WORK" -w "$CODE"
-    "${flags[@]}" "$image")
+    "${flags[@]}" "$IMAGE")
   [ -z "$command" ] || RUN+=(sh -c "$command")
 }
 
@@ -149,7 +153,7 @@ hint_at_agent() {
 # full disk then ends the log, not the program.
 start_program() {
   ALL_SAID="" WHOLE_AFTER=""
-  rm -f "$STATE/printed" "$PROGRESS"
+  rm -f "$STATE/printed" "$PROGRESS" "$NOTICE_FILE" "$NOTICE_FILE.stop"
   mkfifo "$STATE/printed"
   tee -a "$LOG" <"$STATE/printed" 2>/dev/null &
   TEE=$!
@@ -170,6 +174,8 @@ run_program() {
     export "${line?}"
   done <"$STATE/environment"
   export HOME=${HOME:-/root}
+  # An image may have a path of its own, so in a container the command says it.
+  [ -n "$IMAGE" ] || export PYTHONPATH=${PYTHONPATH:+$PYTHONPATH:}$WORK/python
   setting setup
   if [ -n "$REPLY" ]; then
     bash -c "$REPLY" || {
@@ -178,8 +184,18 @@ run_program() {
       end_program "$status"
     }
   fi
+  await_begin
   "${RUN[@]}"
   end_program $?
+}
+
+# Until there is nobody any more who writes what it begins with.
+await_begin() {
+  [ ! -e "$BEGUN" ] || return 0
+  [ -z "$IMAGE" ] || "$ENGINE" pull -q "$IMAGE" >/dev/null 2>&1
+  until [ -e "$BEGUN" ]; do
+    sleep 0.1
+  done
 }
 
 end_program() {
@@ -207,6 +223,7 @@ stop_program() {
   local wait=$1 end=$((SECONDS + $1))
   KILLED=""
   if program_runs; then
+    : >"$NOTICE_FILE.stop"
     kill -TERM -- "-$PROGRAM" 2>/dev/null
     sleep 0.05
     : >"$STATE/asked-to-end"

@@ -184,8 +184,9 @@ told_now() {
 }
 
 # beat [STATUS [STOPPED]]: write a heartbeat, an empty object with all that it tells in its custom metadata, so that who
-# lists a thousand of them reads none. STATUS is "running", the status with which the program has ended, or "stopped";
-# STOPPED says of one that has ended that it was told to.
+# lists a thousand of them reads none. STATUS is "running", the status with which the program has ended, "stopped", or
+# "handed-over" where the successor may begin; STOPPED says of one that has ended that it was told to. It is written
+# over the heartbeat of the generation BEAT_OVER, where it is set.
 beat() {
   local told=("status=${1:-running}" ${2:+"stopped=1"}) moment
   look_at_progress
@@ -209,7 +210,7 @@ beat() {
     told=("beat=$REPLY")
   fi
   : >"$STATE/beat"
-  put "$STATE/beat" "${PREFIX}heartbeats/$NODE" "" 30 "${told[@]}"
+  put "$STATE/beat" "${PREFIX}heartbeats/$NODE" "${BEAT_OVER:-}" 30 "${told[@]}"
 }
 
 # All of that in one value without commas, for gsutil: where it hands its work to gcloud a comma ends a value, and of several

@@ -2,7 +2,7 @@
 
 BUCKET="" PREFIX="" JOB="" NODE="" ID="" ZONE=""
 ATTRIBUTES="bucket prefix job command attempt code inputs env setup metrics container container-flags heartbeat sync
-  keep-vm rank early grace folder upload-timeout engine-wait
+  keep-vm rank early notice reserve checkpoint grace folder upload-timeout engine-wait
   transport"
 
 read_settings() {

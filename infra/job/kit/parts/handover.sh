@@ -1,0 +1,244 @@
+# --- The hand-over: a program that is told some minutes before trains on until its successor waits for it. ---
+
+# There while this VM hands over; every process of the kit looks at it. So is what lets the program begin.
+HANDING=$STATE/handing-over BEGUN=$STATE/begun
+# Seconds after the end of the notice at which a successor begins by itself.
+HANDOVER_MARGIN=60
+PREDECESSOR="" NOTICED=0
+
+# --- The VM that will be taken. ---
+
+# Whether it was told beforehand, and nobody has pressed the power button yet. The nodes of a gang stop together.
+hands_over() {
+  setting early
+  [ "$TAKEN" = preempted ] && [ "$NODES" = 1 ] && [ -n "${REPLY#0}" ] && [ ! -e "$STATE/shutdown" ]
+}
+
+# Call the successor, and train on until just enough of the notice is left to stop and to upload what is new.
+use_notice() {
+  local most
+  NOTICED=$SECONDS
+  number reserve 30
+  most=$((NOTICE_SECONDS - REPLY))
+  : >"$HANDING"
+  say "this VM will be taken in $NOTICE_SECONDS s; the program goes on for $((most > 0 ? most : 0)) s more"
+  ask_for_checkpoint
+  loop announce
+  while [ -z "$ALL_SAID$FENCED" ] && [ ! -e "$STATE/shutdown" ] && [ $((SECONDS - NOTICED)) -lt "$most" ] && program_runs; do
+    listen 1
+  done
+}
+
+announce() {
+  may_write 3
+  [ $? != 1 ] || return
+  patiently 20 write_marker early || return
+  : >"$STATE/announced"
+  say "the early marker is written"
+}
+
+# Ask the program for a checkpoint in the way that it knows; it goes on afterwards. A file says it in any case.
+ask_for_checkpoint() {
+  : >"$NOTICE_FILE"
+  setting checkpoint
+  case ${REPLY:=SIGUSR1} in
+    none) ;;
+    file:*) (cd "$CODE" && touch -- "${REPLY#file:}") || say "the checkpoint could not be asked for by $REPLY" ;;
+    command:*) loop run_checkpoint_command "${REPLY#command:}" ;;
+    *) signal_catchers "$REPLY" ;;
+  esac
+}
+
+run_checkpoint_command() {
+  local line
+  while IFS= read -r line; do
+    export "${line?}"
+  done <"$STATE/environment"
+  cd "$CODE" && bash -c "$1"
+  say "the command that asks for a checkpoint ended with status $?"
+}
+
+# Signal the processes of the program that catch this signal: all others would die of it.
+signal_catchers() {
+  local name=${1#SIG} code pid count=0 inner=""
+  code=$(kill -l "$name" 2>/dev/null)
+  [[ $name =~ ^[0-9]+$ ]] && code=$name
+  if [[ ! $code =~ ^[0-9]+$ ]]; then
+    say "spotwarden-checkpoint: $1 is no signal; write SIGUSR1, file:PATH, command:LINE or none"
+    return
+  fi
+  [ -z "${ENGINE:-}" ] || inner=$(timeout 5 "$ENGINE" inspect -f '{{.State.Pid}}' "spotwarden-$NODE" 2>/dev/null)
+  find_tree "$PROGRAM" ${inner:+"$inner"}
+  for pid in "${TREE[@]}"; do
+    catches "$pid" "$code" && kill -s "$code" "$pid" 2>/dev/null && count=$((count + 1))
+  done
+  say "asked for a checkpoint: $count processes catch $1"
+}
+
+# These processes and all below them, in TREE: what starts a session of its own is no longer in the program's group.
+find_tree() {
+  local file line place
+  local -A below=()
+  for file in /proc/[0-9]*/stat; do
+    { IFS= read -r line <"$file"; } 2>/dev/null || continue
+    [[ ${line##*) } =~ ^[A-Z]\ ([0-9]+)\  ]] && below[${BASH_REMATCH[1]}]+=" ${line%% *}"
+  done
+  TREE=("$@")
+  for ((place = 0; place < ${#TREE[@]}; place++)); do
+    # shellcheck disable=SC2206 # numbers
+    TREE+=(${below[${TREE[place]}]:-})
+  done
+}
+
+# Whether a process has a handler for the signal of this number (proc_pid_status(5): SigCgt). Bash has one for each signal
+# that would end it, and then ends: what it runs has to be asked in another way.
+catches() {
+  local line program
+  program=$(readlink "/proc/$1/exe" 2>/dev/null)
+  [ "${program##*/}" != bash ] || return 1
+  while IFS= read -r line; do
+    [[ $line =~ ^SigCgt:[[:space:]]*([0-9a-f]+)$ ]] && return $(((16#${BASH_REMATCH[1]} >> ($2 - 1) & 1) == 0))
+  done < <(cat "/proc/$1/status" 2>/dev/null)
+  return 1
+}
+
+# What the newest heartbeat of this node says: BEAT_ATTEMPT, BEAT_ID, BEAT_STATUS and its BEAT_GENERATION, 0 for none.
+find_beat() {
+  local LINE file=$STATE/found-beat.$BASHPID answer=0
+  BEAT_ATTEMPT=0 BEAT_ID="" BEAT_STATUS="" BEAT_GENERATION=0
+  describe "${PREFIX}heartbeats/$NODE" "$file" "${1:-20}" || answer=$?
+  [ "$answer" != 1 ] || return 0
+  [ "$answer" = 0 ] || return 2
+  described "$file" '[gG]eneration' || return 2
+  BEAT_GENERATION=$REPLY LINE=$(<"$file")
+  # A VM of the same name elsewhere may be another job's.
+  member job && [ "$REPLY" = "$JOB" ] || return 0
+  member attempt && [[ $REPLY =~ ^[0-9]{1,9}$ ]] && BEAT_ATTEMPT=$((10#$REPLY))
+  member instance_id && BEAT_ID=$REPLY
+  member status && BEAT_STATUS=$REPLY
+  return 0
+}
+
+# Whether the next attempt, whose record is in REPLY, is our successor and has not begun: 0 yes, 1 no, 2 not known.
+successor_waits() {
+  local file=$STATE/after.$BASHPID
+  replaced_early || return 1
+  get "$HERE/metadata/attempts/$((NEXT + 1)).json" "$file" "$1"
+  case $? in
+    0) return 1 ;;
+    1) ;;
+    *) return 2 ;;
+  esac
+  find_beat "$1" || return
+  [ "$BEAT_ATTEMPT" -le "$ATTEMPT" ]
+}
+
+# Whether a record, in REPLY, stands in for this VM while it still runs.
+replaced_early() { [[ $REPLY =~ \"replaces\":\{[^}]*\"$ID\" && $REPLY == *'"early":true'* ]]; }
+
+# The last heartbeat: from here on the successor may begin. Over the heartbeat that was read, so that of the two, this one
+# and that of a successor that waits no longer, there is only one.
+tell_handed_over() {
+  find_beat || return
+  [ "$BEAT_ATTEMPT" -le "$ATTEMPT" ] || fence || return
+  BEAT_OVER=$BEAT_GENERATION beat handed-over
+  case $? in
+    3) return 2 ;;
+    *) return ;;
+  esac
+}
+
+# All is handed over, and nothing has taken this VM. Where a successor runs it goes by itself; 0 where there is none, and
+# Compute Engine no longer says that it will be taken.
+outlives_notice() {
+  local due=$((NOTICED + NOTICE_SECONDS + HANDOVER_MARGIN)) file=$STATE/next.$BASHPID
+  trap 'exit 0' TERM
+  while [ ! -e "$STATE/shutdown" ]; do
+    sleep $((HEARTBEAT < 5 ? HEARTBEAT : 5))
+    [ "$SECONDS" -ge "$due" ] || continue
+    get "$HERE/metadata/attempts/$NEXT.json" "$file" 20
+    case $? in
+      0)
+        successor_runs || continue
+        say "this VM was not taken, and its successor runs"
+        leave
+        return 1
+        ;;
+      # Longer than recovery believes an early marker, so that nothing is begun beside this one.
+      1) [ "$SECONDS" -lt $((due + UNBELIEVED)) ] || preempted 5 || [ $? != 1 ] || break ;;
+    esac
+  done
+  trap 'TAKEN=${TAKEN:-shutdown}' TERM
+  [ ! -e "$STATE/shutdown" ]
+}
+UNBELIEVED=300
+
+# Whether another VM is registered as this node, or has begun.
+successor_runs() {
+  get "$REGISTRATION" "$STATE/seen" 20 || return
+  REPLY=$(<"$STATE/seen")
+  [ "${REPLY//[[:space:]]/}" != "$ID" ]
+}
+
+# The notice came to nothing: the program runs once more, from what it has written.
+take_back() {
+  say "this VM was not taken and has no successor: the program runs again"
+  rm -f "$HANDING" "$STATE/done" "$STATE/announced" "$NOTICE_FILE" "$NOTICE_FILE.stop"
+  TAKEN=""
+  loop watch_preemption
+}
+
+# --- The VM that comes after it. ---
+
+# The VM that still ran when this attempt was claimed, in PREDECESSOR, and until when it may: "" where nobody is waited for.
+find_predecessor() {
+  local file=$STATE/record.$BASHPID created
+  PREDECESSOR=""
+  [ "$NODES" = 1 ] || return 0
+  get "$HERE/metadata/attempts/$ATTEMPT.json" "$file" 20
+  case $? in
+    0) ;;
+    1) return 0 ;;
+    *) return 2 ;;
+  esac
+  REPLY=$(<"$file")
+  [[ $REPLY == *'"early":true'* && $REPLY =~ \"replaces\":\{[^}]*\"$NODE\":\"([0-9]+)\" ]] || return 0
+  [ "${BASH_REMATCH[1]}" != "$ID" ] || return 0
+  PREDECESSOR=${BASH_REMATCH[1]}
+  now
+  [[ $(<"$file") =~ \"created\":\"([^\"]+)\" ]] && created=$(date -d "${BASH_REMATCH[1]}" +%s 2>/dev/null)
+  # By the clock, and by the time since then on this VM, whatever its clock says.
+  BEGIN_AT=$((${created:-$REPLY} + NOTICE_SECONDS + HANDOVER_MARGIN))
+  BEGIN_AFTER=$((SECONDS + NOTICE_SECONDS + HANDOVER_MARGIN))
+  say "instance $PREDECESSOR still runs: the program begins once that has handed over"
+}
+
+# Its setup runs meanwhile. Fails where the output cannot be restored.
+await_predecessor() {
+  local answer=0
+  while [ -n "$PREDECESSOR" ] && [ -z "$ALL_SAID$TAKEN$FENCED" ]; do
+    if predecessor_is_done; then
+      PREDECESSOR=""
+      for_ever restore_output || answer=$?
+      REFUSED=$((answer == 1 ? 66 : 77))
+      [ "$answer" = 0 ] || return 1
+      break
+    fi
+    listen 1
+  done
+  [ -n "$PREDECESSOR" ] || : >"$BEGUN"
+}
+
+# Whether it writes nothing more: it has said so, or its time is over, and then it learns that this one has begun.
+predecessor_is_done() {
+  find_beat || return
+  [ "$BEAT_ATTEMPT" -lt "$ATTEMPT" ] || return 0
+  if [ "$BEAT_ID" = "$PREDECESSOR" ] && [ -n "$BEAT_STATUS" ] && [ "$BEAT_STATUS" != running ]; then
+    say "instance $PREDECESSOR has handed over"
+    return 0
+  fi
+  now
+  [ "$REPLY" -ge "$BEGIN_AT" ] || [ "$SECONDS" -ge "$BEGIN_AFTER" ] || return 2
+  BEAT_OVER=$BEAT_GENERATION beat || return 2
+  say "instance $PREDECESSOR has not handed over in time; the program begins with what is in the bucket"
+}
