@@ -26,7 +26,7 @@ def claim(lab, vm, *, ago=timedelta(0)):
     """Write the record of attempt 2, which stands in for this VM while it runs."""
     created = (datetime.now(UTC) - ago).isoformat()
     attempt = record(2, created=created, replaces={vm.name: vm.id}, early=True)
-    lab.write(f"{vm.name}/metadata/attempts/2.json", json.dumps(attempt, separators=(",", ":")))
+    lab.write(f"{vm.name}/metadata/attempts/2.json", json.dumps(attempt, indent=2))
 
 
 def succeed(train, vm, **more):

@@ -101,6 +101,8 @@ get() { one=${1##*/}; one=${LEDGER[${one%.json}]:-}; [ -n "$one" ] || return 1; 
 find_attempt; echo "$? $ATTEMPT"
 """
 MINE, OTHERS = '{"instances":{"vm":"17"}}', '{"instances":{"vm":"42"}}'
+READABLE = '{\n  "instances": {},\n  "replaces": {\n    "vm": "17"\n  },\n  "tries": [{"kind": "start"}]\n}'
+"""As the executor writes them."""
 STARTED = '{"instances":{},"replaces":{"vm":"17"},"tries":[{"kind":"start"}]}'
 
 
@@ -114,6 +116,7 @@ STARTED = '{"instances":{},"replaces":{"vm":"17"},"tries":[{"kind":"start"}]}'
         ((MINE, STARTED), "0 2"),
         ((MINE, OTHERS), "1 1"),
         ((OTHERS, MINE, OTHERS, OTHERS), "1 2"),
+        ((MINE, READABLE), "0 2"),
     ],
 )
 def test_a_vm_of_an_earlier_attempt_that_is_started_again_does_not_take_the_job_over(shell, records, answer):

@@ -1,7 +1,11 @@
 """After a notice: what a VM does that was not taken, and what goes up first when there is little time."""
 
+from datetime import UTC, datetime
+
 import pytest
 
+from spotwarden.engine.executor.on_bucket import pretty
+from spotwarden.model.attempt import Attempt, AttemptState
 from tests.job.test_kit_output import UPLOADING
 
 NOW = "9999"
@@ -112,3 +116,30 @@ kill -KILL $ONE $TWO $THREE
 def test_a_process_catches_a_signal_by_its_handler(shell):
     """One without a handler would die. So may a bash: it has handlers of its own."""
     assert shell.run(CATCHERS).splitlines() == ["yes", "no", "no"]
+
+
+CREATED = datetime(2026, 11, 23, 9, 0, tzinfo=UTC)
+FINDING = """
+HERE=job NODE=vm ID=17 NODES=1 ATTEMPT=2 NOTICE_SECONDS=120
+get() { printf %s "$RECORD" >"$2"; }
+find_predecessor >said; echo "$PREDECESSOR ${BEGIN_AT:-}"
+"""
+
+
+@pytest.mark.parametrize(
+    ("early", "replaced", "found"),
+    [
+        (True, {"vm": "16"}, f"16 {int(CREATED.timestamp()) + 180}"),
+        (False, {"vm": "16"}, " "),
+        (True, {"vm": "17"}, " "),
+        (True, {"other": "16"}, " "),
+    ],
+    ids=["early", "not early", "itself", "another node"],
+)
+def test_a_successor_knows_its_predecessor_by_the_record(shell, early, replaced, found):
+    """As the executor writes it; it waits until a minute after a notice that began with the claim."""
+    claim = Attempt(
+        job="job", number=2, state=AttemptState.CLAIMED, created=CREATED, updated=CREATED,
+        early=early, replaces=replaced,
+    )  # fmt: skip
+    assert shell.run(FINDING, RECORD=pretty(claim).decode()) == f"{found}\n"

@@ -591,7 +591,7 @@ was_mine() {
   for ((ATTEMPT = $1 - 1; ATTEMPT >= 1; ATTEMPT--)); do
     get "$HERE/metadata/attempts/$ATTEMPT.json" "$file" 20
     case $? in
-      0) is_mine "$(<"$file")" && NEXT=$((ATTEMPT + 1)) && return ;;
+      0) read_record "$file" && is_mine "$REPLY" && NEXT=$((ATTEMPT + 1)) && return ;;
       1) ;;
       *) return 2 ;;
     esac
@@ -609,10 +609,16 @@ look_ahead() {
       1) return 0 ;;
       *) return 2 ;;
     esac
-    REPLY=$(<"$file")
+    read_record "$file"
     is_mine "$REPLY" || return 1
     ATTEMPT=$NEXT NEXT=$((NEXT + 1))
   done
+}
+
+# A record of the ledger in REPLY, without the blanks and ends of lines that make it readable.
+read_record() {
+  REPLY=$(<"$1")
+  REPLY=${REPLY//[[:space:]]/}
 }
 
 # Whether a record of the ledger names this VM as its own, or starts it again in its place.
@@ -2113,7 +2119,7 @@ take_back() {
 
 # The VM that still ran when this attempt was claimed, in PREDECESSOR, and until when it may: "" where nobody is waited for.
 find_predecessor() {
-  local file=$STATE/record.$BASHPID created
+  local file=$STATE/record.$BASHPID record created
   PREDECESSOR=""
   [ "$NODES" = 1 ] || return 0
   get "$HERE/metadata/attempts/$ATTEMPT.json" "$file" 20
@@ -2122,12 +2128,13 @@ find_predecessor() {
     1) return 0 ;;
     *) return 2 ;;
   esac
-  REPLY=$(<"$file")
-  [[ $REPLY == *'"early":true'* && $REPLY =~ \"replaces\":\{[^}]*\"$NODE\":\"([0-9]+)\" ]] || return 0
+  read_record "$file"
+  record=$REPLY
+  [[ $record == *'"early":true'* && $record =~ \"replaces\":\{[^}]*\"$NODE\":\"([0-9]+)\" ]] || return 0
   [ "${BASH_REMATCH[1]}" != "$ID" ] || return 0
   PREDECESSOR=${BASH_REMATCH[1]}
   now
-  [[ $(<"$file") =~ \"created\":\"([^\"]+)\" ]] && created=$(date -d "${BASH_REMATCH[1]}" +%s 2>/dev/null)
+  [[ $record =~ \"created\":\"([^\"]+)\" ]] && created=$(date -d "${BASH_REMATCH[1]}" +%s 2>/dev/null)
   # By the clock, and by the time since then on this VM, whatever its clock says.
   BEGIN_AT=$((${created:-$REPLY} + NOTICE_SECONDS + HANDOVER_MARGIN))
   BEGIN_AFTER=$((SECONDS + NOTICE_SECONDS + HANDOVER_MARGIN))

@@ -35,7 +35,7 @@ was_mine() {
   for ((ATTEMPT = $1 - 1; ATTEMPT >= 1; ATTEMPT--)); do
     get "$HERE/metadata/attempts/$ATTEMPT.json" "$file" 20
     case $? in
-      0) is_mine "$(<"$file")" && NEXT=$((ATTEMPT + 1)) && return ;;
+      0) read_record "$file" && is_mine "$REPLY" && NEXT=$((ATTEMPT + 1)) && return ;;
       1) ;;
       *) return 2 ;;
     esac
@@ -53,10 +53,16 @@ look_ahead() {
       1) return 0 ;;
       *) return 2 ;;
     esac
-    REPLY=$(<"$file")
+    read_record "$file"
     is_mine "$REPLY" || return 1
     ATTEMPT=$NEXT NEXT=$((NEXT + 1))
   done
+}
+
+# A record of the ledger in REPLY, without the blanks and ends of lines that make it readable.
+read_record() {
+  REPLY=$(<"$1")
+  REPLY=${REPLY//[[:space:]]/}
 }
 
 # Whether a record of the ledger names this VM as its own, or starts it again in its place.

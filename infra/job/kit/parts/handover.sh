@@ -192,7 +192,7 @@ take_back() {
 
 # The VM that still ran when this attempt was claimed, in PREDECESSOR, and until when it may: "" where nobody is waited for.
 find_predecessor() {
-  local file=$STATE/record.$BASHPID created
+  local file=$STATE/record.$BASHPID record created
   PREDECESSOR=""
   [ "$NODES" = 1 ] || return 0
   get "$HERE/metadata/attempts/$ATTEMPT.json" "$file" 20
@@ -201,12 +201,13 @@ find_predecessor() {
     1) return 0 ;;
     *) return 2 ;;
   esac
-  REPLY=$(<"$file")
-  [[ $REPLY == *'"early":true'* && $REPLY =~ \"replaces\":\{[^}]*\"$NODE\":\"([0-9]+)\" ]] || return 0
+  read_record "$file"
+  record=$REPLY
+  [[ $record == *'"early":true'* && $record =~ \"replaces\":\{[^}]*\"$NODE\":\"([0-9]+)\" ]] || return 0
   [ "${BASH_REMATCH[1]}" != "$ID" ] || return 0
   PREDECESSOR=${BASH_REMATCH[1]}
   now
-  [[ $(<"$file") =~ \"created\":\"([^\"]+)\" ]] && created=$(date -d "${BASH_REMATCH[1]}" +%s 2>/dev/null)
+  [[ $record =~ \"created\":\"([^\"]+)\" ]] && created=$(date -d "${BASH_REMATCH[1]}" +%s 2>/dev/null)
   # By the clock, and by the time since then on this VM, whatever its clock says.
   BEGIN_AT=$((${created:-$REPLY} + NOTICE_SECONDS + HANDOVER_MARGIN))
   BEGIN_AFTER=$((SECONDS + NOTICE_SECONDS + HANDOVER_MARGIN))

@@ -62,7 +62,7 @@ def _write(
     return Done(generation=written)
 
 
-def _pretty(value: object) -> bytes:
+def pretty(value: object) -> bytes:
     """As JSON that a person can read in the bucket."""
     return msgspec.json.format(msgspec.json.encode(value))
 
@@ -83,7 +83,7 @@ def write_attempt(context: ExecutorContext, action: WriteAttempt) -> Done:
         if numbers.get(newest, 0) != action.after or newest >= record.number:
             raise ConflictError(f"the chain of {record.job} goes on with attempt {newest} already")
     return _write(
-        context, AttemptRecord(job=record.job, attempt=record.number), _pretty(record), action.generation
+        context, AttemptRecord(job=record.job, attempt=record.number), pretty(record), action.generation
     )
 
 
@@ -141,7 +141,7 @@ def _close_newest(context: ExecutorContext, action: CloseJob) -> Done:
 def file_case(context: ExecutorContext, action: FileCase) -> Done:
     """Write a case."""
     object_name = CaseRecord(rule=action.case.rule, key=action.case.key)
-    return _write(context, object_name, _pretty(action.case), action.generation)
+    return _write(context, object_name, pretty(action.case), action.generation)
 
 
 def close_case(context: ExecutorContext, action: CloseCase) -> Done:
@@ -165,7 +165,7 @@ def end_watch(context: ExecutorContext, action: EndWatch) -> Done:
 def record_launched(context: ExecutorContext, action: RecordLaunched) -> Done:
     """Write down what was launched, unless it is on record: who comes later may have seen less of it."""
     try:
-        return _write(context, LaunchedRecord(job=action.job, attempt=action.attempt), _pretty(action.ran), 0)
+        return _write(context, LaunchedRecord(job=action.job, attempt=action.attempt), pretty(action.ran), 0)
     except ConflictError:
         return Done()
 
@@ -210,7 +210,7 @@ def quarantine(context: ExecutorContext, action: Quarantine) -> Done:
         content=action.data.decode(errors="backslashreplace"),
     )
     object_name = Quarantined(key=quarantine_key(action.name), generation=action.generation)
-    _write(context, object_name, _pretty(record), None)
+    _write(context, object_name, pretty(record), None)
     context.cloud.store.delete(context.layout.markers() + action.name, generation=action.generation)
     return Done()
 
