@@ -67,6 +67,8 @@ def here(tmp_path, monkeypatch):
         ([*PLAIN, "--budget", "inf"], "--budget"),
         ([*PLAIN, "--budget", "1e16"], "--budget"),
         ([*PLAIN, "--disk-gb", "9"], "--disk-gb"),
+        ([*PLAIN, "--handover", "--on-demand"], "--handover is for one spot VM"),
+        ([*PLAIN, "--handover", "--nodes", "2"], "--handover is for one spot VM"),
         (
             [*PLAIN, "--input", "nowhere"],
             "there is no such file or folder here, and it is not a gs:// address",

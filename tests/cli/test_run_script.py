@@ -253,6 +253,22 @@ def test_a_dry_run_shows_all_and_writes_nothing(workstation, here):
     assert workstation.store.entries("") == []
 
 
+@pytest.mark.parametrize(
+    "place", [["--zone", "us-west1-b"], ["--region", "us-west1"]], ids=["zone", "region"]
+)
+@pytest.mark.parametrize("wanted", [True, False])
+def test_a_vm_that_is_to_hand_over_asks_for_the_notice(write, place, wanted):
+    """By the one track of gcloud that has the flag; the job kit and recovery are told as well."""
+    words = ["--job", "j", "--machine", "e2-small", *place, *(["--handover"] if wanted else [])]
+    script = write(*words)
+    found = launch(script)
+    notice = machine(found)["scheduling"].get("preemptionNoticeDuration")
+    assert notice == ({"seconds": "120"} if wanted else None)
+    assert metadata(found).get("spotwarden-early") == ("1" if wanted else None)
+    limits = script.with_name("job.toml")
+    assert (limits.exists() and "make_before_break = true" in limits.read_text()) is wanted
+
+
 def test_a_job_toml_is_taken_as_it_is_behind_what_the_options_say(workstation, here):
     """So that what they say is in no table of the file."""
     (here / "more.toml").write_text("# stop\n[rules.early_stop]\nunreal = true\n")

@@ -44,6 +44,7 @@ class LaunchRequest(msgspec.Struct, frozen=True, kw_only=True):
     metrics: Mapping[str, str] = {}
     tags: Mapping[str, str] = {}
     on_demand: bool = False
+    handover: bool = False
     disk_gb: int | None = None
     service_account: str = ""
     keep_vm: bool = False

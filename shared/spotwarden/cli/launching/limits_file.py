@@ -69,6 +69,7 @@ def _said(asked: LaunchRequest) -> str:
         "work": asked.work and written(asked.work),
         "deadline": asked.deadline,
         "places": asked.places or None,
+        "make_before_break": asked.handover or None,
     }
     if not (given := {name: value for name, value in values.items() if value is not None}):
         return ""

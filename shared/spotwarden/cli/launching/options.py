@@ -50,6 +50,7 @@ OPTIONS = (
     click.option("--work", type=SpanParam(), help="Total run time, to meet --deadline on demand."),
     click.option("--job-toml", type=_FILE, help="job.toml with more limits and rules."),
     click.option("--on-demand", is_flag=True, help="Use on-demand VMs: costlier, never preempted."),
+    click.option("--handover", is_flag=True, help="Train on for the 120 s notice while the next VM boots."),
     click.option("--disk-gb", type=click.IntRange(10, 65536), help="Boot disk size in GB."),
     click.option("--service-account", default="", help="Service account [default: Compute Engine's]."),
     click.option("--flag", "flags", multiple=True, help="Any other gcloud flag: --flag=--no-address."),
@@ -85,6 +86,8 @@ def asked_of(said: Mapping[str, Any], context: Context) -> LaunchRequest:
         said = {**said, "zone": said["zone"] or os.environ.get("SPOTWARDEN_ZONE", "")}
     machine = machine_for(said["machine"], said["gpu"], said["tpu"])
     _check_place(said, machine, context)
+    if said["handover"] and (said["on_demand"] or said["nodes"] > 1):
+        raise click.UsageError("--handover is for one spot VM: leave out --on-demand and --nodes")
     if said["image"] and said["image_family"]:
         raise click.UsageError("use --image or --image-family, not both")
     if said["image_project"] and not (said["image"] or said["image_family"]):
