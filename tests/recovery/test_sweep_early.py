@@ -91,6 +91,24 @@ def test_one_attempt_is_announced_once_however_often_its_marker_is_written(annou
     assert len(announced.vms()) == len(["the first", "its successor"])
 
 
+JOB_ACCOUNT = "job@p.iam.gserviceaccount.com"
+
+
+def test_a_vm_that_was_not_taken_and_goes_by_itself_stops_nothing(announced):
+    """Its job kit deletes it once the successor runs; what is announced after that is believed again."""
+    announced.sweep_until_quiet()
+    (successor,) = of_ours(announced)[0].instances.values()
+    announced.cloud.compute.owner_deletes(announced.first, user=JOB_ACCOUNT)
+    announced.wait(minutes=1)
+    announced.sweep_until_quiet()
+    assert (announced.vms(), announced.attempts()[-1].state) == ([successor], AttemptState.RUNNING)
+    announced.store("preempted-jobs/test-vm", f'{{"instance_id": "{successor}", "early": true}}'.encode())
+    announced.cloud.compute.give_notice("test-vm")
+    announced.sweep_until_quiet()
+    assert [(one.number, one.early) for one in of_ours(announced)] == [(2, True), (3, True)]
+    assert len(announced.vms()) == len(["the successor", "the one after it"])
+
+
 @pytest.mark.parametrize("late", [True, False])
 def test_an_owner_who_deletes_what_still_runs_beside_a_lost_successor_stops_the_job(announced, late):
     """It was all that was left; while the successor ran it was only tidied up."""
