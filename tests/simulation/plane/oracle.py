@@ -22,7 +22,7 @@ from tests.simulation.plane.commands import Spell
 from tests.simulation.plane.jobs import PlaneJob
 from tests.simulation.plane.judged import JudgedWorld
 from tests.simulation.plane.mailroom import Arrived
-from tests.simulation.plane.mails import MailJudge
+from tests.simulation.plane.mails import GIVEN_UP, MailJudge
 from tests.simulation.process import Process, deleted
 
 LEASE, SKEW = timedelta(minutes=5), timedelta(seconds=60)
@@ -158,6 +158,13 @@ class Oracle:
                 self.keeps[key] = max(at + span, self.keeps.get(key, at))
             elif offer.get("way") == Way.EXTEND.value:
                 self.extensions[entry.name] = (case["key"], at, span)
+                self._opened_by_hours(case["key"])
+
+    def _opened_by_hours(self, name: str) -> None:
+        """Whoever grants a job more time than it was given up for may have it back."""
+        for job in self._world.jobs:
+            if job.name == name and job.over == GIVEN_UP:
+                self._world.reopen(job)
 
     def extended(self, job: PlaneJob) -> timedelta:
         """How much more time its owner was told that it has, since it was last opened."""

@@ -30,6 +30,10 @@ def still_holds(notice: Notice, job: PlaneJob, world: JudgedWorld, oracle: "Orac
     if job.over and (job.over_since is None or job.over_since > since):
         # What is to become of the VM of a job that is over is another rule's to say.
         return ""
+    if any(
+        told.kind == "stopped" and told.job == job.name and at > since for at, told in oracle.notices.values()
+    ):
+        return ""  # As it is of a gang that was closed for the node that somebody had removed.
     vms = [vm for target in notice.instances if (vm := oracle.seen.get(target.id))]
     if not vms or not all(_runs_since(vm, first) for vm in vms) or (job.opened and job.opened > first):
         return ""
