@@ -82,6 +82,11 @@ def test_an_on_demand_try_sends_nothing_that_only_spot_vms_may_have(scheduling, 
     assert sent == {"onHostMaintenance": "TERMINATE", "provisioningModel": "STANDARD"}
 
 
+def test_an_on_demand_try_of_a_spot_script_does_not_migrate(scheduling):
+    """A standard VM with GPUs is refused without that word, and a spot script need not say it."""
+    assert scheduling(SPOT, spot=False)["onHostMaintenance"] == "TERMINATE"
+
+
 @pytest.mark.parametrize("model", ["FLEX_START", "RESERVATION_BOUND"])
 def test_a_try_keeps_a_model_that_is_neither_spot_nor_on_demand(scheduling, model):
     """A script that waits for cheap capacity, or has paid for some, is not sent at the on-demand price."""
@@ -99,6 +104,7 @@ def test_an_on_demand_try_keeps_the_action_that_its_run_limit_needs(scheduling):
     assert scheduling(limited, spot=False) == {
         "maxRunDuration": {"seconds": "600"},
         "instanceTerminationAction": "STOP",
+        "onHostMaintenance": "TERMINATE",
         "provisioningModel": "STANDARD",
     }
 

@@ -111,7 +111,8 @@ def _on_demand(scheduling: Mapping[str, Any]) -> dict[str, Any]:
     kept = {key: value for key, value in scheduling.items() if key not in spot_only}
     if "maxRunDuration" in kept and "instanceTerminationAction" in scheduling:
         kept["instanceTerminationAction"] = scheduling["instanceTerminationAction"]
-    return {**kept, "provisioningModel": "STANDARD"}
+    # Spot VMs never migrate, nor do VMs with GPUs: without the word a standard VM with GPUs is refused.
+    return {"onHostMaintenance": "TERMINATE", **kept, "provisioningModel": "STANDARD"}
 
 
 def _bounded(scheduling: Mapping[str, Any], left: timedelta) -> dict[str, Any]:
