@@ -2372,7 +2372,8 @@ say_last() {
   fi
   patiently 10 tell_handed_over && say "handed over"
   keep_figures
-  upload_log
+  # The one before may have come within a second of another write, which is refused.
+  log_is_sent || { sleep 1 && upload_log; }
 }
 
 # --- The end: the output, the status, the VM, in this order. ---

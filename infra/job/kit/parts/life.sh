@@ -199,5 +199,6 @@ say_last() {
   fi
   patiently 10 tell_handed_over && say "handed over"
   keep_figures
-  upload_log
+  # The one before may have come within a second of another write, which is refused.
+  log_is_sent || { sleep 1 && upload_log; }
 }
