@@ -12,6 +12,8 @@ _PROSE = re.compile(r"[A-Za-z'`]+(?:[,:;.?]? [A-Za-z'`-]+)+")
 _NOT_PROSE = re.compile(r"\\d|\(\?|^[\w./-]+\([\w, ]*\)$|^default-src|[a-z]+=[0-9]+; |<base ")
 FEWEST = {"errors": 2, "log lines": 2, "words": 4}
 """Words beside values that make a text worth reading; labels of tables and figures have fewer."""
+LONGEST = 5_000
+"""Characters; what is longer is a table for a program, and no text."""
 _ERRORS = re.compile(
     r"(Error|Exception|Usage|BadParameter|Slip|Refusal|refuse|barred|complain|usage|_bad|wrong)$"
 )
@@ -34,7 +36,7 @@ def said_in(path: Path) -> Iterator[Said]:
 def _walk(node: ast.AST, kind: str) -> Iterator[Said]:
     if isinstance(node, ast.Constant | ast.JoinedStr):
         text = _text(node)
-        if _reads(text, FEWEST[kind]):
+        if len(text) <= LONGEST and _reads(text, FEWEST[kind]):
             yield Said(kind, " ".join(text.split()))
         return
     for child in ast.iter_child_nodes(node):
