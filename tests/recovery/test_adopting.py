@@ -1,5 +1,7 @@
 """What its developer launched, and what runs: on the list, in the ledger, and on record."""
 
+from datetime import timedelta
+
 import pytest
 from msgspec.structs import replace
 
@@ -298,3 +300,23 @@ def test_a_node_of_a_gang_that_was_lost_before_it_was_seen_is_a_node_of_it(some,
     record = sighted(step(facts))
     assert record is not None
     assert record.instances == {"gang-1": "1001", "gang-2": "1002"}
+
+
+@pytest.mark.parametrize(
+    ("own", "since", "number"),
+    [(Status.TERMINATED, 1, 3), (Status.RUNNING, 1, 2), (Status.TERMINATED, -1, 2)],
+    ids=["its own VM is down", "its own VM runs", "it ran on from before"],
+)
+def test_a_job_goes_on_in_an_older_vm_that_a_person_has_started(some, walk, tick, own, since, number):
+    """No second VM is made beside it, and its kit goes on only where a record has its id."""
+    began = tick.now - timedelta(minutes=30)
+    ledger = (
+        some.attempt(1, instances={"test-vm": "1001"}, started=began - timedelta(hours=1)),
+        some.attempt(2, instances={"test-vm": "1002"}, started=began),
+    )
+    older = some.instance(id="1001", job="test-vm", attempt=1, started=began + since * timedelta(minutes=5))
+    newer = some.instance(id="1002", job="test-vm", attempt=2, status=own, started=began)
+    facts = some.job(ledger=ledger, instances=(older, newer), nodes=(), watched=some.watched(attempt=2))
+    _, known = walk(facts)
+    assert known.newest.number == number
+    assert known.newest.instances == {"test-vm": "1001" if number == 3 else "1002"}

@@ -45,7 +45,8 @@ def strangers(facts: JobFacts) -> list[Instance]:
 
 def adopt(facts: JobFacts, tick: Tick) -> WriteAttempt | KeepWatch | None:
     """Write down an attempt that its developer launched by hand; None where there is none."""
-    again = _started_again(facts)
+    older = _older_started(facts)
+    again = _started_again(facts) | older
     new = _never_stopped(facts, again) | again | {stranger.name: stranger for stranger in strangers(facts)}
     if not new:
         return None
@@ -57,7 +58,7 @@ def adopt(facts: JobFacts, tick: Tick) -> WriteAttempt | KeepWatch | None:
     if newest and _another_node(newest.attempt, ids):
         more = replace(newest.attempt, instances={**newest.attempt.instances, **ids}, updated=tick.now)
         return WriteAttempt(reason="another node was seen", record=more, generation=newest.generation)
-    if newest and newest.attempt.state not in CLOSED and _still_there(facts, newest.attempt):
+    if newest and newest.attempt.state not in CLOSED and not older and _still_there(facts, newest.attempt):
         return None
     ids = ids if again else {**_made_with(facts, ids), **ids}
     first = min((again or new).values(), key=lambda item: item.created or tick.now)
@@ -98,6 +99,26 @@ def _started_again(facts: JobFacts) -> dict[str, Instance]:
         and node.instance_id not in counted
         and alive(node.instance)
         and started_again(facts, node)
+    }
+
+
+def _older_started(facts: JobFacts) -> dict[str, Instance]:
+    """The VM of an earlier attempt that was started again since, where the newest attempt's own one is down.
+
+    Nobody but a person does that. No second VM is made beside it, so the job goes on there.
+    """
+    newest = facts.newest
+    gang = isinstance(facts.launch, Launch) and facts.launch.gang
+    if newest is None or newest.state is not AttemptState.RUNNING or newest.started is None:
+        return {}
+    own = set(newest.instances.values())
+    if gang or facts.unsure or any(item.id in own and alive(item) for item in facts.instances):
+        return {}
+    past = {name for fact in facts.ledger[:-1] for name in fact.attempt.instances.values()} - own
+    return {
+        instance.name: instance
+        for instance in facts.instances
+        if instance.id in past and alive(instance) and instance.started and instance.started > newest.started
     }
 
 

@@ -362,9 +362,12 @@ class Oracle:
         return sum((last - first for first, last in spans.values()), timedelta(0))
 
     def is_newest(self, job: PlaneJob, vm: Vm) -> bool:
-        """Whether it is of the newest launch of its job."""
+        """Whether it is of the newest launch of its job, and no person went back to an older VM since."""
         mine = [other for other in self.seen.values() if self._world.mine.get(other.seen.id) is job]
-        return bool(mine) and mine[-1].launch == vm.launch
+        if not mine or mine[-1].launch != vm.launch:
+            return False
+        older = any(other.seen.status in UP and other.launch != vm.launch for other in mine)
+        return vm.seen.status in UP or not older
 
     def _unjustified(self, process: Process, job: PlaneJob, vm: Vm, call: str) -> str:
         """Why the VM must not go; "" where it may."""
