@@ -91,7 +91,7 @@ def test_a_guard_in_another_thread_reads_the_file(guard, notice):
     """Python takes signals in the main thread alone."""
     found = []
     notice.touch()
-    thread = threading.Thread(target=lambda: found.append(guard().requested))
+    thread = threading.Thread(target=lambda: found.append(guard().requested), daemon=True)
     thread.start()
     thread.join()
     assert found == [True]

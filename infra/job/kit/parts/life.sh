@@ -178,7 +178,7 @@ hand_over() {
     # What it said comes first: it is small, and the output may take all the time that there is.
     OLD_LOG_SIZE=""
     upload_log 5
-    [ ! -e "$BEGUN" ] || upload_output $((end - SECONDS)) "$whole" "" newest || answer=$?
+    [ ! -e "$BEGUN" ] || upload_last "$end" "$whole" || answer=$?
     say "output: ${UPLOADED:-0} changed files, $([ "$answer" = 0 ] && echo "all uploaded" || echo "not all uploaded")"
     # Then it stays, with what it has.
     [ "$answer" = 0 ] || UNSAVED=2
@@ -188,6 +188,20 @@ hand_over() {
     [ "$SECONDS" -ge "$end" ] || say_last
   fi
   : >"$STATE/done"
+}
+
+# upload_last END WHOLE: the output, as often as there is time for: an object takes one write a second, and its newest
+# version may have gone up a moment ago.
+upload_last() {
+  local answer
+  while true; do
+    upload_output $(($1 - SECONDS)) "$2" "" newest
+    answer=$?
+    # 4: a name that no object can have, which no second try changes.
+    case $answer in 0 | 4) return "$answer" ;; esac
+    [ $((SECONDS + 3)) -lt "$1" ] || return "$answer"
+    sleep 1
+  done
 }
 
 # The last heartbeat. One that has waited for its predecessor, and never begun, leaves that one's as it is.
