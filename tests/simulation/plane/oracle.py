@@ -83,6 +83,7 @@ class Oracle:
         self.notices: dict[str, tuple[datetime, Notice]] = {}
         self.judge = MailJudge(world, self)
         self._wishes: dict[Process, Wish] = {}
+        self._opening: dict[str, int] = {}
         self._requests: set[str] = set()
         self._asked_to_go: dict[str, datetime] = {}
 
@@ -104,20 +105,28 @@ class Oracle:
         """An owner has typed a command."""
         ends = spell in {Spell.STOP, Spell.DELETE}
         job.told_by_person |= ends
-        self._wishes[process] = Wish(job=job, ends=ends, opens=not ends)
+        self._wish(process, Wish(job=job, ends=ends, opens=not ends))
 
     def clicked(self, process: Process, job: PlaneJob | None, mail: Arrived, way: Way) -> None:
         """Somebody has clicked a link."""
         if job is not None:
             job.told_by_person |= way is Way.STOP
-        self._wishes[process] = Wish(
-            job=job, ends=way is Way.STOP, opens=way is Way.RESTART, mail=mail, way=way
-        )
+        wish = Wish(job=job, ends=way is Way.STOP, opens=way is Way.RESTART, mail=mail, way=way)
+        self._wish(process, wish)
+
+    def _wish(self, process: Process, wish: Wish) -> None:
+        self._wishes[process] = wish
+        if wish.opens and wish.job is not None:
+            self._opening[wish.job.name] = process.began
 
     def over(self, process: Process) -> None:
         """What somebody wished for has been done, or nobody knows."""
         wish = self._wishes.pop(process, None)
         if wish is None or wish.job is None:
+            return
+        if wish.ends and self._opening.get(wish.job.name, process.began) > process.began:
+            # A stop that slept while its owner has asked for the job again: the newer word holds.
+            wish.job.doubtful = True
             return
         done = process.swept is True or process.swept == 200
         if wish.ends and process.swept is True:
