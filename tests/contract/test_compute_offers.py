@@ -4,6 +4,7 @@ import pytest
 
 from localcloud.compute.catalog import Catalog
 from spotwarden.gcp.compute import ComputeEngine
+from spotwarden.model.placement import MachineZones
 from spotwarden.ports import UnansweredError
 from tests.contract.local_world import LocalWorld
 from tests.contract.scripted import Scripted
@@ -22,7 +23,7 @@ def cards(*names: str) -> dict[str, object]:
 
 def test_a_machine_is_offered_somewhere(world: World):
     """Among others in the zone of these tests."""
-    assert ZONE in world.compute.offers("e2-medium", [])
+    assert ZONE in world.compute.offers("e2-medium", []).zones
 
 
 def test_a_machine_with_a_card_is_offered_where_both_are(local_world: LocalWorld):
@@ -33,13 +34,13 @@ def test_a_machine_with_a_card_is_offered_where_both_are(local_world: LocalWorld
         for zone in catalog.zones
         if catalog.machine("n1-standard-8", zone) and "nvidia-tesla-t4" in catalog.accelerators_in(zone)
     }
-    assert local_world.compute.offers("n1-standard-8", ["nvidia-tesla-t4"]) == both
+    assert local_world.compute.offers("n1-standard-8", ["nvidia-tesla-t4"]).zones == both
     assert both < set(catalog.zones)
 
 
 def test_a_machine_that_is_nowhere_is_offered_nowhere(local_world: LocalWorld):
     """No error: it is an answer."""
-    assert local_world.compute.offers("x9-standard-1", []) == frozenset()
+    assert local_world.compute.offers("x9-standard-1", []).zones == frozenset()
 
 
 @pytest.mark.parametrize(
@@ -57,7 +58,7 @@ def test_a_custom_machine_is_offered_where_its_family_is(
 ):
     """No list holds custom types."""
     google.say({"items": {"zones/a": offer(listed)}})
-    assert compute.offers(machine, []) == {"a"}
+    assert compute.offers(machine, []).zones == {"a"}
     assert google.asked[0].query["filter"] == f'(name = "{listed}")'
 
 
@@ -65,7 +66,7 @@ def test_every_card_has_to_be_there(google: Scripted, compute: ComputeEngine):
     """One of two is not enough."""
     google.say({"items": {"zones/a": offer("m"), "zones/b": offer("m")}})
     google.say({"items": {"zones/a": cards("x"), "zones/b": cards("x", "y")}})
-    assert compute.offers("m", ["y", "x"]) == {"b"}
+    assert compute.offers("m", ["y", "x"]).zones == {"b"}
     assert google.asked[1].query["filter"] == '(name = "x") OR (name = "y")'
 
 
@@ -74,7 +75,7 @@ def test_what_stands_on_several_pages_is_put_together(google: Scripted, compute:
     google.say({"items": {"zones/a": offer("m")}})
     google.say({"items": {"zones/a": cards("x")}, "nextPageToken": "t"})
     google.say({"items": {"zones/a": cards("y")}})
-    assert compute.offers("m", ["x", "y"]) == {"a"}
+    assert compute.offers("m", ["x", "y"]).zones == {"a"}
 
 
 @pytest.mark.parametrize("state", ["DEPRECATED", "OBSOLETE", "DELETED"])
@@ -82,11 +83,11 @@ def test_a_zone_where_it_is_on_its_way_out_is_left_out(google: Scripted, compute
     """Where it stands, it is offered."""
     gone = offer("m", deprecated={"state": state})
     google.say({"items": {"zones/a": gone, "zones/b": offer("m", deprecated={"state": "ACTIVE"})}})
-    assert compute.offers("m", []) == {"b"}
+    assert compute.offers("m", []).zones == {"b"}
 
 
 def test_a_zone_that_could_not_be_asked_is_left_out(google: Scripted, compute: ComputeEngine):
-    """Whatever it may have; one that merely has none hides nothing."""
+    """Whatever it may have, and is named; one that merely has none hides nothing."""
     google.say(
         {
             "items": {
@@ -97,7 +98,7 @@ def test_a_zone_that_could_not_be_asked_is_left_out(google: Scripted, compute: C
             "unreachables": ["zones/d"],
         }
     )
-    assert compute.offers("m", []) == {"b"}
+    assert compute.offers("m", []) == MachineZones(frozenset({"b"}), frozenset({"a", "d"}))
 
 
 def test_nobody_answering_is_no_offer_of_nothing(google: Scripted, hasty: ComputeEngine):

@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from spotwarden.model.instance import Instances, Operation, Operations, Status
+from spotwarden.model.placement import MachineZones
 from spotwarden.model.request import Request
 from spotwarden.ports import RejectedError
 from tests.fakes.advising import Advising
@@ -143,11 +144,11 @@ class MemoryCompute(Advising):
 
         return self.trouble.around("disk", link, look)
 
-    def offers(self, machine: str, accelerators: Collection[str]) -> frozenset[str]:
+    def offers(self, machine: str, accelerators: Collection[str]) -> MachineZones:
         """As `Compute.offers`."""
         return self.trouble.around("offers", machine, self._offered, {machine, *accelerators})
 
-    def _offered(self, kinds: Collection[str]) -> frozenset[str]:
+    def _offered(self, kinds: Collection[str]) -> MachineZones:
         everywhere = frozenset(self.zones)
         offered = everywhere.intersection(*(self._offers.get(kind, everywhere) for kind in kinds))
-        return offered - self._hidden
+        return MachineZones(offered - self._hidden, frozenset(self._hidden))

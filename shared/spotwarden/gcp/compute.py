@@ -15,6 +15,7 @@ from spotwarden.gcp.calls import InTime, decode
 from spotwarden.gcp.filters import WantedInstances, any_name
 from spotwarden.gcp.governed import Governed
 from spotwarden.model.instance import Instance, Instances, Operation, Operations
+from spotwarden.model.placement import MachineZones
 from spotwarden.model.request import Request
 from spotwarden.ports import RejectedError
 
@@ -117,18 +118,19 @@ class ComputeEngine(Governed, Advised):
             raise
         return decode(answer, dict[str, Any])
 
-    def offers(self, machine: str, accelerators: Collection[str]) -> frozenset[str]:
+    def offers(self, machine: str, accelerators: Collection[str]) -> MachineZones:
         """As `Compute.offers`; a custom machine type is offered where its family is."""
         listed = offers.listed_as(machine)
         machines = self._pages(
             "machineTypes", "machineTypes(name,deprecated/state)", any_name([listed]), _PAGE
         )
-        zones = offers.zones(machines, {listed})
-        if zones and accelerators:
+        found = offers.zones(machines, {listed})
+        if found.zones and accelerators:
             fields = "acceleratorTypes(name,deprecated/state)"
             cards = self._pages("acceleratorTypes", fields, any_name(accelerators), _PAGE)
-            zones &= offers.zones(cards, set(accelerators))
-        return zones
+            having = offers.zones(cards, set(accelerators))
+            found = MachineZones(found.zones & having.zones, found.unreachable | having.unreachable)
+        return found
 
     def operation(self, place: str, name: str) -> Operation:
         """As `Compute.operation`; `place` is a zone or, for a regional bulk request, a region."""

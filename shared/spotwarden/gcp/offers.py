@@ -4,6 +4,7 @@ import re
 from collections.abc import Collection, Iterable
 
 from spotwarden.gcp.wire import WirePage, WireScope, last
+from spotwarden.model.placement import MachineZones
 
 _CUSTOM = re.compile(r"(?:(?P<family>[a-z0-9]+)-)?custom-[a-z0-9-]+")
 
@@ -17,8 +18,8 @@ def listed_as(machine: str) -> str:
     return f"{custom['family'] or 'n1'}-standard-4" if custom else machine
 
 
-def zones(pages: Iterable[WirePage[WireScope]], names: Collection[str]) -> frozenset[str]:
-    """The zones that have all of these names, none deprecated; a zone that may hide something is left out."""
+def zones(pages: Iterable[WirePage[WireScope]], names: Collection[str]) -> MachineZones:
+    """The zones that have all of these names, none deprecated, and those that may hide something."""
     having: dict[str, set[str]] = {}
     missing: set[str] = set()
     for page in pages:
@@ -27,4 +28,5 @@ def zones(pages: Iterable[WirePage[WireScope]], names: Collection[str]) -> froze
             offered = (*content.machine_types, *content.accelerator_types)
             having.setdefault(last(scope), set()).update(offer.name for offer in offered if offer.stands)
     wanted = set(names)
-    return frozenset(zone for zone, names_ in having.items() if wanted <= names_) - missing
+    found = frozenset(zone for zone, names_ in having.items() if wanted <= names_)
+    return MachineZones(found - missing, frozenset(missing))

@@ -66,6 +66,13 @@ class MachineAdvice(msgspec.Struct, frozen=True, kw_only=True):
     refused: str = ""
 
 
+class MachineZones(msgspec.Struct, frozen=True):
+    """The zones that offer a machine; of the zones and regions in `unreachable` nobody knows."""
+
+    zones: frozenset[str]
+    unreachable: frozenset[str] = frozenset()
+
+
 class PlacementRecord(msgspec.Struct, frozen=True, kw_only=True):
     """All places for one machine type: which ones offer it (as of `offered_at`), and their availability.
 

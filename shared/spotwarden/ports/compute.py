@@ -7,6 +7,7 @@ from typing import Any, Protocol
 from spotwarden.model.advice import CapacityAdvice, CapacityHistory
 from spotwarden.model.fleet import Fleet, Leftover
 from spotwarden.model.instance import Instances, Operation, Operations
+from spotwarden.model.placement import MachineZones
 from spotwarden.model.request import Request
 
 
@@ -47,11 +48,8 @@ class Compute(Protocol):
     def disk(self, link: str) -> Mapping[str, Any] | None:
         """The disk that an instance's `disks[].source` names, as JSON; None where it is gone."""
 
-    def offers(self, machine: str, accelerators: Collection[str]) -> frozenset[str]:
-        """The zones that offer the machine type and all of the accelerator types; `UnansweredError`.
-
-        A zone that could not be asked is left out.
-        """
+    def offers(self, machine: str, accelerators: Collection[str]) -> MachineZones:
+        """The zones that offer the machine type and all of the accelerator types; `UnansweredError`."""
 
     def advice(self, machine: str, place: str, size: int) -> CapacityAdvice:
         """What Google expects of so many spot VMs, all in this zone, or in one zone of this region.

@@ -72,8 +72,11 @@ class PlaceMemory:
         if asked is not None and self._tick.now - asked < self._policy.placement.offers_fresh:
             return record
         try:
-            offered = self._cloud.compute.offers(launch.machine, launch.accelerators)
-            record = replace(record, offered=tuple(sorted(offered)), offered_at=self._tick.now)
+            found = self._cloud.compute.offers(launch.machine, launch.accelerators)
+            if found.unreachable:
+                # What was known of the other zones stands, and the next sweep asks again.
+                return replace(record, offered=tuple(sorted(found.zones | set(record.offered))))
+            record = replace(record, offered=tuple(sorted(found.zones)), offered_at=self._tick.now)
             self._write(record, generation)
         except (UnansweredError, ConflictError):
             return record

@@ -6,7 +6,7 @@ from contextlib import suppress
 import click
 
 from spotwarden.model.launch import Launch
-from spotwarden.model.placement import region_of
+from spotwarden.model.placement import MachineZones, region_of
 from spotwarden.ports import Compute, RejectedError, UnansweredError
 
 MOST_NAMED = 12
@@ -20,11 +20,12 @@ def check_offered(compute: Compute, launch: Launch) -> None:
         UsageError: no zone has such a machine, or this place does not; says what to type next.
     """
     machine, accelerators, place = launch.machine, launch.accelerators, launch.place
-    zones: frozenset[str] | None = None
+    found: MachineZones | None = None
     with suppress(RejectedError, UnansweredError):
-        zones = compute.offers(machine, accelerators)
-    if zones is None or not machine or place in zones or place in map(region_of, zones):
+        found = compute.offers(machine, accelerators)
+    if found is None or not machine or _may_be(place, found.zones | found.unreachable):
         return
+    zones = found.zones
     kinds = f" with {', '.join(sorted(accelerators))}" if accelerators else ""
     if not zones:
         raise click.UsageError(
@@ -35,6 +36,10 @@ def check_offered(compute: Compute, launch: Launch) -> None:
         f"{place!r} is not a zone or region that offers {machine}{kinds}. Nothing was sent.\n"
         f"Zones that do: {_named(zones)}"
     )
+
+
+def _may_be(place: str, zones: Collection[str]) -> bool:
+    return place in zones or place in map(region_of, zones)
 
 
 def _named(zones: Collection[str]) -> str:

@@ -119,7 +119,7 @@ def _check_place(said: Mapping[str, Any], machine: MachineType, context: Context
     if said["zone"] or said["region"]:
         return
     kinds = [machine.gpu] if machine.attached else []
-    zones = sorted(context.cloud.compute.offers(machine.name, kinds))
+    zones = sorted(context.cloud.compute.offers(machine.name, kinds).zones)
     if not zones:
         raise click.UsageError(f"unknown machine type {machine.name!r}: no zone offers it")
     raise click.UsageError(f"--zone or --region is missing. {machine.name} is offered in {', '.join(zones)}")
