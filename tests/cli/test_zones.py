@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from spotwarden import clock
+from spotwarden.layout import AvoidedZones
 from spotwarden.recovery.places import read_avoided
 
 ZONE, OTHER = "us-central1-a", "europe-west4"
@@ -94,3 +95,13 @@ def test_a_policys_ladder_is_checked(shell, tmp_path, ladder, says):
         assert says in shell.refused("policy", "check", str(policy))
     else:
         shell.ok("policy", "check", str(policy))
+
+
+def test_a_list_that_cannot_be_read_is_told_and_written_anew(shell):
+    """Nobody may take it for an empty one."""
+    name = shell.layout.build(AvoidedZones())
+    shell.store.write(name, b"{", generation=0)
+    for words in (("list",), ("allow", ZONE)):
+        assert f"{name}: " in shell.refused("zones", *words)
+    shell.ok("zones", "avoid", ZONE, "--for", "6h")
+    assert [zone for zone, *_ in kept(shell)] == [ZONE]

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from spotwarden.layout import AvoidedZones
+from spotwarden.layout import AvoidedZones, PlacementMemory
 from spotwarden.model.action import WriteAttempt
 from spotwarden.model.attempt import AttemptState
 from spotwarden.model.instance import Status
@@ -87,3 +87,15 @@ def test_what_a_command_wrote_is_read_with_the_memory_of_places(world, some, pol
     said = AvoidedPlaces(places=(AvoidedPlace(zone=HOME, until=NOW, by="ada@example.com"),))
     world.cloud.store.write(world.layout.build(AvoidedZones()), msgspec.json.encode(said), generation=0)
     assert PlaceMemory(world.cloud.ports(), world.layout, policy, tick).recall(job).avoided == said.places
+
+
+@pytest.mark.parametrize("kind", [AvoidedZones(), PlacementMemory(machine="g2-standard-4")], ids=str)
+@pytest.mark.parametrize("data", [b"", b"{", b"[]", b'{"places": 7, "machine": 7}'])
+def test_what_is_remembered_of_places_and_cannot_be_read_stops_no_recovery(
+    world, some, policy, tick, kind, data
+):
+    """Somebody may have edited it; it is advice, and a job must come back without it."""
+    job = some.job(launch=replace(some.launch(), machine="g2-standard-4"))
+    world.cloud.store.write(world.layout.build(kind), data, generation=None)
+    recalled = PlaceMemory(world.cloud.ports(), world.layout, policy, tick).recall(job)
+    assert (recalled.avoided, recalled.places.offered) == ((), tuple(sorted(world.cloud.compute.zones)))

@@ -9,6 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from spotwarden import typed
+from spotwarden.engine.decoding import decoded
 from spotwarden.engine.fan_out import beside
 from spotwarden.layout import AvoidedZones, Layout, PlacementMemory
 from spotwarden.model.attempt import Attempt
@@ -17,7 +18,7 @@ from spotwarden.model.launch import Launch
 from spotwarden.model.placement import AvoidedPlace, AvoidedPlaces, PlacementRecord, PlaceNews
 from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
-from spotwarden.ports import Cloud, ConflictError, Store, UnansweredError
+from spotwarden.ports import BrokenError, Cloud, ConflictError, Store, UnansweredError
 from spotwarden.recovery.advice_calls import take_advice
 from spotwarden.recovery.advising import AdviceWish, advisable, asked, due, with_launch
 from spotwarden.recovery.news import news
@@ -61,9 +62,19 @@ class PlaceMemory:
     def _read_both(self, key: str, launch: Launch) -> tuple[AvoidedPlace, ...]:
         """Read the zones to avoid beside the memory: a preempted job waits for one call, not for two."""
         with beside(self._workers, 1) as another:
-            avoided = another.submit(copy_context().run, read_avoided, self._cloud.store, self._layout)
+            avoided = another.submit(copy_context().run, self._avoided_places)
             self._records[key] = self._fresh(key, launch)
-            return avoided.result().places
+            return avoided.result()
+
+    def _avoided_places(self) -> tuple[AvoidedPlace, ...]:
+        """What a command has named; a list that cannot be read keeps no job from coming back.
+
+        `spotwarden zones` and `show` say that it cannot.
+        """
+        try:
+            return read_avoided(self._cloud.store, self._layout).places
+        except BrokenError:
+            return ()
 
     def _fresh(self, key: str, launch: Launch) -> PlacementRecord:
         """The record; who offers the machine is asked once a day, and an old answer beats none."""
@@ -123,7 +134,7 @@ class PlaceMemory:
                 self._take_advice(record, generation, wish)
             return
 
-    def _take_advice(self, record: PlacementRecord, generation: int, wish: AdviceWish) -> None:
+    def _take_advice(self, record: PlacementRecord, generation: int | None, wish: AdviceWish) -> None:
         """Ask, and write down what was said; whoever has written meanwhile goes first."""
         before = record.advice
         advice = take_advice(self._cloud.compute, wish, before, self._tick.now, self._workers)
@@ -139,31 +150,37 @@ class PlaceMemory:
             else:
                 return
 
-    def _read(self, key: str) -> tuple[PlacementRecord, int, datetime | None]:
-        stored = self._cloud.store.read(self._layout.build(PlacementMemory(machine=key)))
-        if stored is None:
-            return PlacementRecord(machine=key), 0, None
-        return typed.decode(stored.data, PlacementRecord), stored.generation, stored.updated
+    def _read(self, key: str) -> tuple[PlacementRecord, int | None, datetime | None]:
+        """The record, its generation and when it was written; one that cannot be read is written anew."""
+        name = self._layout.build(PlacementMemory(machine=key))
+        try:
+            stored = self._cloud.store.read(name)
+            if stored is None:
+                return PlacementRecord(machine=key), 0, None
+            return decoded(name, stored.data, PlacementRecord), stored.generation, stored.updated
+        except BrokenError:
+            return PlacementRecord(machine=key), None, None
 
-    def _write(self, record: PlacementRecord, generation: int) -> int:
+    def _write(self, record: PlacementRecord, generation: int | None) -> int:
         name = self._layout.build(PlacementMemory(machine=record.machine))
         data = msgspec.json.format(msgspec.json.encode(record))
         return self._cloud.store.write(name, data, generation=generation, content_type=JSON)
 
 
 class KeptAvoided(msgspec.Struct, frozen=True, kw_only=True):
-    """The zones that a command has named, and the generation of their object: 0 where there is none."""
+    """The zones that a command has named, and the generation of their object: 0 for none, None for any."""
 
     places: tuple[AvoidedPlace, ...] = ()
-    generation: int = 0
+    generation: int | None = 0
 
 
 def read_avoided(store: Store, layout: Layout) -> KeptAvoided:
-    """What `spotwarden zones` has written."""
-    stored = store.read(layout.build(AvoidedZones()))
+    """What `spotwarden zones` has written; `BrokenError` where it cannot be read."""
+    name = layout.build(AvoidedZones())
+    stored = store.read(name)
     if stored is None:
         return KeptAvoided()
-    return KeptAvoided(places=typed.decode(stored.data, AvoidedPlaces).places, generation=stored.generation)
+    return KeptAvoided(places=decoded(name, stored.data, AvoidedPlaces).places, generation=stored.generation)
 
 
 def machine_key(launch: Launch) -> str:

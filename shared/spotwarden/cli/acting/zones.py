@@ -17,6 +17,7 @@ from spotwarden.model.action import StoreObject
 from spotwarden.model.outcome import Done
 from spotwarden.model.placement import AvoidedPlace, AvoidedPlaces
 from spotwarden.model.spans import moment
+from spotwarden.ports import BrokenError
 from spotwarden.recovery.avoiding import current
 from spotwarden.recovery.places import KeptAvoided, read_avoided
 
@@ -50,7 +51,7 @@ def avoid(names: Sequence[str], *, span: timedelta | None, until: datetime | Non
     if unreal := [name for name in names if not PLACE.fullmatch(name)]:
         raise click.ClickException(f"{unreal[0]!r} is not a zone or a region; write us-central1-a")
     context = open_context()
-    kept, now = read_avoided(context.cloud.store, context.settings.layout), clock.now()
+    kept, now = _kept(context, anew=True), clock.now()
     context.check_clock()
     end = now + span if span else until or now
     if end <= now:
@@ -66,7 +67,7 @@ def avoid(names: Sequence[str], *, span: timedelta | None, until: datetime | Non
 def allow(names: Sequence[str]) -> None:
     """Launch jobs in these zones again."""
     context = open_context()
-    kept, now = read_avoided(context.cloud.store, context.settings.layout), clock.now()
+    kept, now = _kept(context), clock.now()
     known = {entry.zone for entry in current(kept.places, now)}
     by_policy = {entry.zone for entry in current(context.agreed().placement.avoid, now)}
     if unknown := [name for name in names if name not in known]:
@@ -88,7 +89,7 @@ def list_(*, as_json: bool) -> None:
     by_policy = [
         msgspec.structs.replace(entry, by="the policy") for entry in context.agreed().placement.avoid
     ]
-    named = read_avoided(context.cloud.store, context.settings.layout).places
+    named = _kept(context).places
     found = current((*by_policy, *named), now)
     if as_json:
         click.echo(json_text(found))
@@ -98,6 +99,23 @@ def list_(*, as_json: bool) -> None:
         return
     rows = [(entry.zone, moment(entry.until) or "for good", entry.by, entry.reason) for entry in found]
     click.echo(render(HEAD, rows))
+
+
+def _kept(context: Context, *, anew: bool = False) -> KeptAvoided:
+    """What is avoided by command; a list that cannot be read is written anew where that is wished.
+
+    Raises:
+        ClickException: it cannot be read; says what to type.
+    """
+    try:
+        return read_avoided(context.cloud.store, context.settings.layout)
+    except BrokenError as problem:
+        if anew:
+            click.echo(f"{problem}; it is written anew", err=True)
+            return KeptAvoided(generation=None)
+        raise click.ClickException(
+            f"{problem}. No zone is avoided by command until it is written anew, by: spotwarden zones avoid"
+        ) from problem
 
 
 def _write(context: Context, kept: KeptAvoided, places: Sequence[AvoidedPlace]) -> None:

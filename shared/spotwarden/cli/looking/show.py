@@ -24,6 +24,7 @@ from spotwarden.model.case import Case
 from spotwarden.model.heartbeat import Measured
 from spotwarden.model.placement import AvoidedPlace
 from spotwarden.model.standing import Standing
+from spotwarden.ports import BrokenError
 from spotwarden.recovery import avoiding
 from spotwarden.recovery.attempts import IN_FLIGHT
 from spotwarden.recovery.begun import begun, counts_until
@@ -106,7 +107,11 @@ def show(job: str, *, as_json: bool, with_signals: bool) -> None:
 
 def _avoided(context: Context, now: datetime) -> tuple[AvoidedPlace, ...]:
     """The zones that no job is launched in now."""
-    named = read_avoided(context.cloud.store, context.settings.layout).places
+    named: tuple[AvoidedPlace, ...] = ()
+    try:
+        named = read_avoided(context.cloud.store, context.settings.layout).places
+    except BrokenError as problem:
+        click.echo(f"zones avoided by command: {problem}", err=True)
     return tuple(avoiding.current((*context.agreed().placement.avoid, *named), now))
 
 
