@@ -18,8 +18,6 @@ CLOSE = 2e-4
 """Sizes of one series cost the same for each vCPU, but for what sources round off."""
 DIGITS = 8
 """What is left of an amount: one vCPU of 416 is still right to a thousandth of a cent."""
-HOST_SIZES = {"ct5lp-hightpu": (1, 4, 8), "ct5p-hightpu": (1, 2, 4), "ct6e-standard": (1, 4, 8)}
-"""Chips of a TPU machine ("TPU machine types")."""
 SHARED_CORES = {"e2-micro": 0.25, "e2-small": 0.5, "e2-medium": 1.0}
 """vCPUs of E2 that are billed; the memory is billed whole ("E2 shared-core machine types")."""
 
@@ -49,9 +47,6 @@ def priced(units: Prices) -> ByMachine:
             row = _sum([(units[unit][region], count) for unit, count in parts])
             if any(amount is not None for amount in row):
                 found[machine.name][region] = row
-    for unit, rows in units.items():
-        for chips in HOST_SIZES.get(unit.name, ()) if unit.kind == "chip" else ():
-            found[f"{unit.name}-{chips}t"] = {region: _sum([(row, chips)]) for region, row in rows.items()}
     return found
 
 
@@ -61,7 +56,9 @@ def render(lists: Iterable[Mapping[str, Any]]) -> str:
 
 
 def _parts(machine: CatalogMachine) -> list[tuple[Unit, float]]:
-    """What is billed for a machine; local SSDs that come with it are billed apart."""
+    """What is billed for a machine; local SSDs that come with it are billed apart, and TPUs by the chip."""
+    if machine.chips:
+        return [(Unit("chip", machine.name.rpartition("-")[0]), machine.chips)]
     family = machine.family
     if machine.name.startswith(("a3-megagpu", "a3-ultragpu")):
         family = machine.name.rpartition("-")[0]
@@ -123,7 +120,7 @@ def _alike(rows: Sequence[Row]) -> bool:
 def _gpus_of(machine: str) -> int:
     known = Catalog().machines.get(machine)
     if known is not None:
-        return known.gpus
+        return known.gpus or known.chips
     named = _WITH_GPUS.fullmatch(machine)
     return int(named[1]) if named else 0
 

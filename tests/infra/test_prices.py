@@ -46,6 +46,13 @@ def test_no_sheet_says_the_same_thing_twice():
     assert max(count.values()) == 1
 
 
+@pytest.mark.parametrize(("machine", "chips"), [("ct6e-standard-1t", 1), ("ct6e-standard-8t", 8)])
+def test_a_machine_with_tpus_costs_no_more_for_its_chips(machine, chips):
+    """A VM that runs is counted with as many TPUs as it has; its price has them."""
+    kind = VmKind(machine_type=machine, gpu="tpu-v6e", gpus=chips, region="us-east5", provisioning="SPOT")
+    assert price_of(kind, TABLE) == price_of(replace(kind, gpu="", gpus=0), TABLE) is not None
+
+
 def test_spot_is_cheaper():
     """A table in which it is not has its columns mixed up."""
     assert all(one.spot < one.standard for one in ALL if one.spot and one.standard)

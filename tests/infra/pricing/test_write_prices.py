@@ -65,7 +65,8 @@ def test_the_catalog_becomes_prices_of_machines(catalog: Scripted, tmp_path: Pat
     assert cost(prices, "a2-highgpu-1g", model="FLEX_START", **a100) == round(
         12 * 0.0158 + 85 * 0.0021 + 1.5, 6
     )
-    assert cost(prices, "ct6e-standard-4t", "us-east5", "SPOT") == 5.6132
+    v6e = {"gpu": "tpu-v6e", "gpus": 4}
+    assert cost(prices, "ct6e-standard-4t", "us-east5", "SPOT", **v6e) == 5.6132
     assert [asked.query.get("pageToken", "") for asked in catalog.asked] == ["", "next"]
     assert catalog.asked[0].path == "/v1/services/6F81-5844-456A/skus"
     assert catalog.asked[0].query["key"] == "secret"

@@ -111,10 +111,10 @@ def _kept(context: Context, *, anew: bool = False) -> KeptAvoided:
         return read_avoided(context.cloud.store, context.settings.layout)
     except BrokenError as problem:
         if anew:
-            click.echo(f"{problem}; it is written anew", err=True)
+            click.echo(f"{problem}; it is replaced", err=True)
             return KeptAvoided(generation=None)
         raise click.ClickException(
-            f"{problem}. No zone is avoided by command until it is written anew, by: spotwarden zones avoid"
+            f"{problem}. No zone is avoided by command until you write it again: spotwarden zones avoid"
         ) from problem
 
 
