@@ -2,7 +2,7 @@
 
 Google bills them apart and names them in words ("Method: services.skus.list"). A description is read only
 as a whole, so that commitments, reservations, sole tenancy and premiums are never taken for a price. Two
-prices for one thing are none, and nor is a price of zero, which is a placeholder.
+prices for one thing are left out, and so is a price of zero, which is a placeholder.
 """
 
 import re

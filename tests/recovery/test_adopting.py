@@ -287,14 +287,15 @@ def test_a_node_of_a_gang_that_was_lost_before_it_was_seen_is_a_node_of_it(some,
         for number, node in (("1001", "gang-1"), ("1002", "gang-2"))
     ]
     failed = some.operation(
-        "insert", name="op-3", target_id="9", target_name="gang-9", group="g", error="NO: x"
+        "insert", name="op-3", target_id="8", target_name="gang-1", group="g", error="NO: x"
     )
+    other = some.operation("insert", name="op-4", target_id="9", target_name="theirs", group="g")
     facts = some.gang_job(
         ledger=(),
         nodes=(),
         instances=(there,),
         fetched=some.ran(there),
-        inserts=(*made, failed),
+        inserts=(*made, failed, other),
         watched=some.watched(attempt=0, instances={}, recorded=False),
     )
     record = sighted(step(facts))

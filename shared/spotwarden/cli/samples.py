@@ -22,7 +22,7 @@ from spotwarden.model.notice import TEST, Notice
 from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
 from spotwarden.notify.outbox import recipients, tidying
-from spotwarden.recovery import notices
+from spotwarden.recovery import delay_notices, notices
 from spotwarden.recovery.treadmill import Treadmill
 from spotwarden.report.figures import weekly
 
@@ -168,7 +168,7 @@ def _of_jobs(tick: Tick) -> Iterator[Notice]:
     yield notices.gave_up(facts, unhindered, "it failed and was restarted 50 times, which is the limit", tick)
     yield notices.forbidden(facts, refused, Policy(version="sample"), tick)
     yield notices.closed(facts, unhindered, "ada@example.com stopped its VM", AttemptState.STOPPED, tick)
-    yield notices.waits_for_room(facts, again, timedelta(minutes=30), Policy(version="sample"), tick)
+    yield delay_notices.waits_for_room(facts, again, timedelta(minutes=30), Policy(version="sample"), tick)
     gone = Removal(
         instance_id=ID, operation="operation-1", kind="delete", user="ada@example.com", at=tick.now
     )
@@ -179,7 +179,7 @@ def _of_jobs(tick: Tick) -> Iterator[Notice]:
     yield notices.differs(facts, first, ["machine type: g2-standard-8 runs, g2-standard-4 is stored"], tick)
     yield notices.name_taken(facts, [_namesake(tick)], tick)
     found = Treadmill(attempts=(1, 2, 3), last_steps=(4100, 3950, 4020), up=9 * _HOUR)
-    yield notices.on_treadmill(facts, found, tick)
+    yield delay_notices.on_treadmill(facts, found, tick)
     yield notices.unreadable_file(facts, tick)
     unusable = UnusableMarker(name="Sample VM", generation=7, reason="a VM can't have this name", data=b"")
     yield notices.unusable(unusable, tick)

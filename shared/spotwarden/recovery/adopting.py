@@ -80,12 +80,16 @@ def adopt(facts: JobFacts, tick: Tick) -> WriteAttempt | KeepWatch | None:
 
 def _made_with(facts: JobFacts, ids: Mapping[str, str]) -> dict[str, str]:
     """The other nodes that the bulk request of these has made, by the log: one may be lost unseen."""
+    nodes = facts.launch.nodes if isinstance(facts.launch, Launch) else ()
     seen = set(ids.values())
     groups = {insert.group for insert in facts.inserts if insert.target_id in seen} - {""}
     return {
         insert.target_name: insert.target_id
         for insert in facts.inserts
-        if insert.kind == "insert" and insert.group in groups and not insert.error
+        if insert.kind == "insert"
+        and insert.group in groups
+        and insert.target_name in nodes
+        and not insert.error
     }
 
 

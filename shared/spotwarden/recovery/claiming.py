@@ -9,7 +9,7 @@ from spotwarden.model.launch import Launch, NoLaunch
 from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
 from spotwarden.model.watch import Watch
-from spotwarden.recovery import notices
+from spotwarden.recovery import delay_notices, notices
 from spotwarden.recovery.bounds import exceeded
 from spotwarden.recovery.ending import close, end_watch
 from spotwarden.recovery.fates import Fate, alive, cause_of, lost_at
@@ -54,7 +54,7 @@ def _on_treadmill(facts: JobFacts, finding: LossFinding, policy: Policy, tick: T
         return None
     if limits.treadmill_stops and finding.judgement.verdict is not LossVerdict.REPLACE:
         return close(facts, claimed, f"{found.words} (treadmill_stops)", AttemptState.GAVE_UP, tick)
-    notice = notices.on_treadmill(facts, found, tick)
+    notice = delay_notices.on_treadmill(facts, found, tick)
     if is_told(found, limits) and notice.id not in facts.told:
         return Tell(reason=notice.why, notice=notice)
     return None

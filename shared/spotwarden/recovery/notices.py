@@ -1,25 +1,18 @@
 """What people are told, in words."""
 
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
 
 from spotwarden.model.attempt import Attempt, AttemptState, Removal, Try
 from spotwarden.model.facts import JobFacts, NodeFacts
 from spotwarden.model.instance import Instance
 from spotwarden.model.ladder import VmModel
-from spotwarden.model.launch import Launch
 from spotwarden.model.marker import UnusableMarker
 from spotwarden.model.notice import Notice, Severity, Way
 from spotwarden.model.policy import Policy
-from spotwarden.model.spans import span
 from spotwarden.model.tick import Tick
-from spotwarden.recovery.refusals import RefusalKind, refusal
-from spotwarden.recovery.treadmill import Treadmill
 
 NAMED = 3
 """How many VMs are named one by one."""
-PLACES_NAMED = 6
-_STEPS_TOLD = 6
 _DONE = {"stop": "stopped", "delete": "deleted", "suspend": "suspended"}
 
 
@@ -93,27 +86,8 @@ def gave_up(facts: JobFacts, attempt: Attempt, reason: str, tick: Tick) -> Notic
         why=reason,
         todo=f"fix the cause below, then run {_resume(facts)}",
         owner=facts.owner,
-        evidence=_state_of(facts, attempt),
+        evidence=state_of(facts, attempt),
         ways=(Way.RESTART,),
-    )
-
-
-def on_treadmill(facts: JobFacts, found: Treadmill, tick: Tick) -> Notice:
-    """Say that a job pays for the same work again and again, and what would keep it."""
-    steps = [f"{step:g}" for step in found.last_steps[-_STEPS_TOLD:]]
-    return Notice(
-        id=f"treadmill/{facts.job}/{found.attempts[0]}/{len(found.attempts)}",
-        kind="treadmill",
-        severity=Severity.URGENT,
-        job=facts.job,
-        at=tick.now,
-        what=f"{facts.job} loses its work at each restart",
-        why=f"{found.words}: {span(found.up)} of run time. They ended at steps {', '.join(steps)}",
-        todo="save checkpoints to $SPOTWARDEN_OUTPUT, and load the newest one when the program starts. Or set"
-        f" on_demand_after in {facts.job}/metadata/job.toml, so that it runs on an on-demand VM",
-        then="Spotwarden restarts it as usual",
-        owner=facts.owner,
-        evidence=_state_of(facts, facts.newest) if facts.newest else {},
     )
 
 
@@ -136,7 +110,7 @@ def forbidden(facts: JobFacts, attempt: Attempt, policy: Policy, tick: Tick) -> 
         " on the job",
         due=until,
         owner=policy.governance.ops or facts.owner,
-        evidence=_state_of(facts, attempt),
+        evidence=state_of(facts, attempt),
     )
 
 
@@ -153,7 +127,7 @@ def closed(facts: JobFacts, blank: Attempt, why: str, state: AttemptState, tick:
         why=why,
         todo=f"to continue the job, run {_resume(facts)}",
         owner=facts.owner,
-        evidence={**blank.replaces, **_state_of(facts, blank)},
+        evidence={**blank.replaces, **state_of(facts, blank)},
         ways=(Way.RESTART,),
     )
 
@@ -171,7 +145,7 @@ def end_doubted(facts: JobFacts, attempt: Attempt, why: str, tick: Tick) -> Noti
         why=f"the status code was written at {written}; {why}",
         todo=f"if the job hasn't finished, run {_resume(facts)}. It resumes from its output",
         owner=facts.owner,
-        evidence=_state_of(facts, attempt),
+        evidence=state_of(facts, attempt),
         ways=(Way.RESTART,),
     )
 
@@ -253,62 +227,11 @@ def unreadable_file(facts: JobFacts, tick: Tick) -> Notice:
     )
 
 
-def waits_for_room(
-    facts: JobFacts, attempt: Attempt, waited: timedelta, policy: Policy, tick: Tick
-) -> Notice:
-    """Say that a job has waited so long for room, which places refused it, and what would help."""
-    refused = {tried.place: tried for tried in attempt.tries if tried.error}
-    asked = [f"{place} ({_SHORT[refusal(tried.error)]})" for place, tried in refused.items()]
-    last = attempt.tries[-1]
-    waits = [f"{last.place} (the request waits there)"] if not last.error else []
-    named = [*asked[-PLACES_NAMED:], *waits]
-    more = f" and {len(asked) - PLACES_NAMED} more" if len(asked) > PLACES_NAMED else ""
-    return Notice(
-        id=f"waits-for-room/{attempt.job}/{attempt.number}/{int(waited.total_seconds())}",
-        kind="waits_for_room",
-        severity=Severity.WARNING,
-        job=attempt.job,
-        at=tick.now,
-        what=f"{attempt.job} has waited {span(waited)} for a VM",
-        why=f"attempt {attempt.number} asked {', '.join(named)}{more}",
-        then="when this request expires, Spotwarden asks the next zone"
-        if waits
-        else f"Spotwarden keeps asking, at least every {span(policy.recovery.longest_backoff)}",
-        todo=f"no action needed. To get a VM sooner, {_help(facts, policy)}",
-        owner=facts.owner,
-        evidence={"waits since": f"{attempt.created:%Y-%m-%d %H:%M} UTC", "attempt": str(attempt.number)},
-    )
-
-
-_SHORT = dict.fromkeys(RefusalKind, "refused") | {
-    RefusalKind.STOCKOUT: "no capacity",
-    RefusalKind.QUOTA: "quota exceeded",
-    RefusalKind.NOT_OFFERED: "machine type not offered",
-}
-"""What a place said, in a word or two."""
-
-
-def _help(facts: JobFacts, policy: Policy) -> str:
-    """What its owner, or ops, can do that places be asked which are not asked now."""
-    launch, file = facts.launch, facts.file
-    if not isinstance(launch, Launch):
-        return "submit it with another machine type"
-    ways = []
-    if launch.fixed:
-        ways.append(f"remove what keeps it in {launch.place}: {launch.fixed[0]}")
-    elif file.places is None and not policy.placement.regions:
-        ways.append('add regions to job.toml, such as `places = ["us-east4"]`')
-    if launch.spot:
-        ways.append("set `on_demand_after = 0` in job.toml for on-demand VMs")
-    ways.append("submit it with another machine type")
-    return " or ".join((", ".join(ways[:-1]), ways[-1]) if len(ways) > 1 else ways)
-
-
 def _resume(facts: JobFacts) -> str:
     return f"`spotwarden restart {facts.job}`"
 
 
-def _state_of(facts: JobFacts, attempt: Attempt) -> dict[str, str]:
+def state_of(facts: JobFacts, attempt: Attempt) -> dict[str, str]:
     """What a person who takes over asks first: the last error, the last checkpoint, the last place."""
     tries = attempt.tries or (facts.newest.tries if facts.newest else ())
     known = {

@@ -12,7 +12,7 @@ from spotwarden.model.attempt import Attempt, AttemptState, Recorded
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
-from spotwarden.recovery import notices
+from spotwarden.recovery import delay_notices
 from spotwarden.recovery.flexible import is_flexible
 from spotwarden.recovery.refusals import RefusalKind, refusal
 
@@ -30,7 +30,7 @@ def tell_of_wait(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) 
     held = attempt.lease is not None and attempt.lease.until > tick.now
     if stage <= attempt.waits_told or held or not _waits_for_room(facts, attempt):
         return None
-    notice = notices.waits_for_room(facts, attempt, STAGES[stage - 1], policy, tick)
+    notice = delay_notices.waits_for_room(facts, attempt, STAGES[stage - 1], policy, tick)
     if notice.id not in facts.told:
         return Tell(reason=notice.what, notice=notice)
     told = replace(attempt, waits_told=stage, updated=tick.now)

@@ -21,6 +21,7 @@ from tests.notify.templates.write_notice_docs import pages
 PACKAGE = Path(spotwarden.__file__).parent
 ROOMS = {
     "notices": "recovery/notices.py",
+    "delay_notices": "recovery/delay_notices.py",
     "case_notices": "governance/cases/notices.py",
     "recipients": "notify/outbox/recipients.py",
     "ops_notices": "governance/cases/ops_notices.py",

@@ -136,7 +136,7 @@ class Config:
 
 
 def check_project(project: str, *, line: int) -> None:
-    """Raise `ScriptRefused` for what is no project id: a number, a name with capitals, a placeholder."""
+    """Raise `ScriptRefused` for what isn't a project ID: a number, a name with capitals, a placeholder."""
     refused = _bad_project(project, line=line)
     if refused:
         raise refused
