@@ -151,6 +151,13 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
         return {node: instance for node, instance in self.instances.items() if instance not in gone}
 
     @property
+    def in_line(self) -> bool:
+        """Whether Compute Engine has taken its newest request, and has not been heard to refuse it."""
+        newest = self.tries[-1] if self.tries else None
+        placing = self.state is AttemptState.PLACING
+        return placing and newest is not None and bool(newest.operation) and not newest.error
+
+    @property
     def closed(self) -> bool:
         """Whether the job is over by this record."""
         return self.state in CLOSED

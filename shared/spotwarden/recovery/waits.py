@@ -8,7 +8,7 @@ from datetime import timedelta
 from msgspec.structs import replace
 
 from spotwarden.model.action import Step, Tell, WriteAttempt
-from spotwarden.model.attempt import Attempt, AttemptState, Recorded
+from spotwarden.model.attempt import Attempt, Recorded
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
@@ -43,9 +43,7 @@ def _waits_for_room(facts: JobFacts, attempt: Attempt) -> bool:
     """Whether it is room that is missing: a place said so last, or a Flex-start VM is in line for it."""
     if not attempt.tries:
         return False
-    last = attempt.tries[-1]
-    in_line = attempt.state is AttemptState.PLACING and bool(last.operation) and not last.error
-    if in_line and is_flexible(facts):
+    if attempt.in_line and is_flexible(facts):
         return True
     refused = [tried for tried in attempt.tries if tried.error]
-    return not in_line and bool(refused) and refusal(refused[-1].error) in NO_ROOM
+    return not attempt.in_line and bool(refused) and refusal(refused[-1].error) in NO_ROOM

@@ -190,7 +190,7 @@ def _carry_on(starting: Starting, known: JobFacts, number: int) -> JobFacts:
         if isinstance(waiting, Wait) and waiting.reason != told:
             click.echo(waiting.reason, err=True)
             told = waiting.reason
-        if launch.flexible and in_line(newest) and time.monotonic() > patient:
+        if launch.flexible and newest.in_line and time.monotonic() > patient:
             return known
         time.sleep(pause)
         pause = min(2 * pause, LOOK_EVERY_SECONDS)
@@ -227,14 +227,6 @@ def has_run(attempt: Attempt) -> bool:
     return attempt.state is AttemptState.ENDED and bool(attempt.instances or asked_for)
 
 
-def in_line(attempt: Attempt) -> bool:
-    """Whether Compute Engine has taken its request, and has not said yet what comes of it."""
-    last = attempt.tries[-1] if attempt.tries else None
-    return (
-        attempt.state is AttemptState.PLACING and last is not None and bool(last.operation) and not last.error
-    )
-
-
 def refuse_if_over(attempt: Attempt) -> None:
     """Raise what a person reads of an attempt that no longer starts here: why, what follows, what to type."""
     error = attempt.tries[-1].error if attempt.tries else ""
@@ -261,7 +253,7 @@ def told(attempt: Attempt) -> str:
     """Where the attempt runs, in a sentence."""
     ids = ", ".join(attempt.instances.values())
     place = f" in {attempt.tries[-1].place}" if attempt.tries else ""
-    if in_line(attempt):
+    if attempt.in_line:
         return (
             f"{attempt.job}: attempt {attempt.number} waits for room{place} (Flex-start). Spotwarden"
             f" registers the VM when it starts. To see its status: spotwarden show {attempt.job}"

@@ -49,7 +49,8 @@ def _under_way(offer_facts: OfferFacts, facts: JobFacts, newest: Attempt) -> Ans
     """The verdict on a job that runs, or will; a claim that nobody watches is put on the list."""
     job, running = facts.job, [instance for instance in facts.instances if alive(instance)]
     title = f"{job} doesn't need a restart"
-    if newest.state in IN_FLIGHT and facts.status_code is None and (running or not _was_made(newest)):
+    # What was made, and of which nothing runs, may be gone again.
+    if newest.state in IN_FLIGHT and facts.status_code is None and (running or not newest.in_line):
         says = f"Attempt {newest.number} of {job} has already been requested."
         verdict = settled(title, says, done=f"{job} is starting as attempt {newest.number}")
         steps = (_watch(facts),) if facts.watched is None and offer_facts.claimed else ()
@@ -58,17 +59,6 @@ def _under_way(offer_facts: OfferFacts, facts: JobFacts, newest: Attempt) -> Ans
         says = f"{names([vm.name for vm in running])} already runs."
         return settled(title, says, done=f"{job} runs, as attempt {newest.number}")
     return None
-
-
-def _was_made(attempt: Attempt) -> bool:
-    """Whether Compute Engine has taken its newest request: where nothing of it runs it may be gone again."""
-    newest = attempt.tries[-1] if attempt.tries else None
-    return (
-        attempt.state is AttemptState.PLACING
-        and newest is not None
-        and bool(newest.operation)
-        and not newest.error
-    )
 
 
 def _not_yet(facts: JobFacts, newest: Attempt) -> AnswerVerdict | None:
