@@ -69,8 +69,18 @@ def table() -> str:
 
 
 def _names(every: Sequence[GcloudCommand], group: str, *, works: bool) -> str:
-    found = [item.name for item in every if item.group == group and works is not bool(item.refusal)]
-    return ", ".join(f"`{name}`" for name in dict.fromkeys(found))
+    """The commands of a group, those that differ in their last word side by side."""
+    found: dict[str, list[str]] = {}
+    for item in every:
+        if item.group == group and works is not bool(item.refusal):
+            stem, _, verb = item.name.rpartition(" ")
+            found.setdefault(stem, []).append(verb)
+    return "; ".join(f"`{f'{stem} {verbs[0]}'.strip()}`{_more(verbs)}" for stem, verbs in found.items())
+
+
+def _more(verbs: Sequence[str]) -> str:
+    """The further last words of a command, each once."""
+    return "".join(f", {verb}" for verb in dict.fromkeys(verbs) if verb != verbs[0])
 
 
 def page(text: str) -> str:
