@@ -74,13 +74,15 @@ class Looking:
         found = read_markers(self._store, self._layout, ranked[:UNKNOWN], self._workers)
         shown = [marker for marker, _ in found.nameless if self._shown.speaks_of(marker.node)]
         made_up = [unusable for marker, unusable in found.nameless if marker not in shown]
+        # In a zone that is not shown there may be a VM that nobody has written down.
+        hidden, made_up = (made_up, []) if self._shown.unsure else ([], made_up)
         more = look_up(self._store, self._layout, shown[:LOOKED_UP])
         jobs = [*found.by_job.items(), *more.by_job.items()]
         return RestOfMarkers(
             jobs=[partial(self.look, job, markers) for job, markers in jobs],
             unusable=[*self._unusable, *found.unusable, *made_up, *more.unusable],
             failures=found.failures,
-            left=len(ranked[UNKNOWN:]) + len(shown[LOOKED_UP:]),
+            left=len(ranked[UNKNOWN:]) + len(shown[LOOKED_UP:]) + len(hidden),
         )
 
     def look(self, job: str, markers: Sequence[Marker]) -> JobFacts:

@@ -21,6 +21,7 @@ def with_nodes(facts: JobFacts, markers: Sequence[Marker], shown: ShownInstances
     silent = [(node, name, None) for node, name in _expected(facts) if (node, name) not in said]
     nodes: list[tuple[str, str, Marker | None]] = [*told, *silent]
     nodes += [(node, item, None) for node, item in _unseen(facts, shown) if (node, item) not in said]
+    nodes += [(node, item, None) for node, item in _unseen_beside(facts, shown, nodes)]
     names = _names(facts, markers)
     facts = replace(
         facts,
@@ -115,12 +116,7 @@ def _unseen(facts: JobFacts, shown: ShownInstances) -> list[tuple[str, str]]:
         return []
     # Without a ledger the registered ones are looked for in any case.
     known = set() if newest else set(facts.registrations.values())
-    known |= {
-        name
-        for recorded in facts.ledger
-        for of in (recorded.attempt.instances, recorded.attempt.replaces)
-        for name in of.values()
-    }
+    known |= _recorded(facts)
     return [
         (operation.target_name, operation.target_id)
         for operation in shown.taken(facts.job)
@@ -130,6 +126,35 @@ def _unseen(facts: JobFacts, shown: ShownInstances) -> list[tuple[str, str]]:
             facts.script is not None or facts.registrations.get(operation.target_name) == operation.target_id
         )
     ]
+
+
+def _unseen_beside(
+    facts: JobFacts, shown: ShownInstances, nodes: Sequence[tuple[str, str, Marker | None]]
+) -> list[tuple[str, str]]:
+    """The other nodes of a bulk launch by hand that nobody wrote down: a person may have removed one."""
+    if facts.newest is not None and facts.newest.state not in CLOSED:
+        return []
+    inserts = [each for each in shown.inserts(job=facts.job, names=()) if each.kind == "insert"]
+    # A marker that names no instance speaks of the last that was made under its name.
+    last = {insert.target_name: insert.target_id for insert in inserts}
+    ids = {name or last.get(node, "") for node, name, _ in nodes}
+    known = {*_recorded(facts), *facts.registrations.values(), *ids}
+    groups = {insert.group for insert in inserts if insert.target_id in ids} - {""}
+    return [
+        (insert.target_name, insert.target_id)
+        for insert in inserts
+        if insert.group in groups and insert.target_id not in known and not insert.error
+    ]
+
+
+def _recorded(facts: JobFacts) -> set[str]:
+    """The ids on the chain."""
+    return {
+        name
+        for recorded in facts.ledger
+        for of in (recorded.attempt.instances, recorded.attempt.replaces)
+        for name in of.values()
+    }
 
 
 def _may_have_more(newest: Attempt | None) -> bool:

@@ -25,7 +25,12 @@ def put_aside(facts: JobFacts, tick: Tick) -> Tell | Quarantine | None:
 
 
 def foreign(facts: JobFacts, limits: RecoveryLimits, tick: Tick) -> Tell | Quarantine | None:
-    """Put a marker aside that names somebody else's instance, once the log has had time to tell of it."""
+    """Put a marker aside that names somebody else's instance, once the log has had time to tell of it.
+
+    A log that is not whole may leave out the insert that tells whose it is.
+    """
+    if facts.unsure:
+        return None
     for node in ownership.foreign(facts):
         young = node.marker is not None and tick.now - node.marker.written < limits.log_delay
         if node.marker is None or young or answered(facts, node):

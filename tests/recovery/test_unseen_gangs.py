@@ -1,0 +1,88 @@
+"""recover_spot over the ports: a gang launched by hand that is lost before any sweep has seen it."""
+
+import pytest
+
+from spotwarden.layout import CreateScript, MarkerName
+from spotwarden.model.attempt import AttemptState
+from spotwarden.model.instance import Status
+from tests.fakes.world import GANG
+from tests.recovery.job_vm import JobVm
+
+ZONE = "us-central1-a"
+
+
+@pytest.fixture
+def unseen(world):
+    """A gang whose nodes register nothing, launched by hand in a zone that no list shows."""
+    world.settle()
+    world.cloud.compute.hide(ZONE)
+    world.job = "gang"
+    world.store(CreateScript(job="gang"), GANG)
+    world.launch_by_hand(GANG)
+    world.wait(minutes=1)
+    return world
+
+
+def shown_again(world):
+    """The zone is shown again, and the sweeps go on."""
+    world.cloud.compute.show(ZONE)
+    world.settle(16)
+    return sorted(vm.name for vm in world.instances() if vm.status is Status.RUNNING)
+
+
+@pytest.mark.parametrize("marked", [True, False])
+def test_a_gang_of_which_a_person_removed_a_node_unseen_is_closed(unseen, marked):
+    """The other one was preempted just before: the person's word holds for the gang."""
+    compute, vm = unseen.cloud.compute, JobVm(unseen)
+    compute.preempt("gang-1")
+    unseen.wait(seconds=35)
+    compute.owner_deletes("gang-2")
+    for node in ("gang-1", "gang-2") if marked else ():
+        vm.write(MarkerName(node=node), b"")
+    unseen.settle()
+    assert shown_again(unseen) == ["test-vm"]
+    assert [attempt.state for attempt in unseen.attempts()] == [AttemptState.STOPPED]
+    assert unseen.names("preempted-jobs/") == []
+    assert unseen.quarantined() == {}
+
+
+@pytest.mark.parametrize("marked", [True, False])
+def test_a_gang_that_was_preempted_unseen_comes_back(unseen, marked):
+    """Both nodes of it, and nobody has removed one."""
+    for node in ("gang-1", "gang-2"):
+        unseen.cloud.compute.preempt(node)
+        if marked:
+            JobVm(unseen).write(MarkerName(node=node), b"")
+    unseen.settle()
+    assert shown_again(unseen) == ["gang-1", "gang-2", "test-vm"]
+    assert unseen.quarantined() == {}
+
+
+@pytest.mark.parametrize("body", [b"", b'{"instance_id": "77"}'])
+def test_a_marker_is_put_aside_only_when_all_zones_are_shown(world, body):
+    """Until then its VM may be where nobody can look."""
+    world.settle()
+    world.cloud.compute.hide(ZONE)
+    world.store(CreateScript(job="other"), GANG)
+    for node in ("nobody", "other"):
+        JobVm(world).write(MarkerName(node=node), body)
+    world.settle(16)
+    assert "nobody" not in world.quarantined()
+    world.cloud.compute.show(ZONE)
+    world.settle(16)
+    assert sorted(world.quarantined()) == ["nobody", "other"]
+    assert world.names("preempted-jobs/") == []
+
+
+@pytest.mark.parametrize("hidden", [True, False])
+def test_a_marker_that_names_the_vm_of_a_hidden_log_is_not_taken_for_a_strangers(world, hidden):
+    """Its insert, which tells whose the VM was, is in the log that cannot be read."""
+    world.settle()
+    world.job = "gang"
+    world.store(CreateScript(job="gang"), GANG)
+    compute = world.cloud.compute
+    if hidden:
+        compute.hide(ZONE)
+    JobVm(world).write(MarkerName(node="gang-1"), b'{"instance_id": "77", "job": "gang"}')
+    world.settle(16)
+    assert bool(world.quarantined()) is not hidden
