@@ -131,11 +131,12 @@ def test_who_starts_a_node_after_a_stop_that_was_broken_off_has_the_whole_gang_a
     stop = some.attempt(2, AttemptState.STOPPED, job="gang", replaces=ids)
     start = some.operation("start", target_name="gang-1", at=NOW, user="ann@x.org")
     node = some.node(node="gang-1", marker=None, instance=one, history=(start,))
-    facts = seen(two, one, down, job="gang", ledger=(began, stop), nodes=(node,), launch=some.gang())
+    other = some.node(node="gang-2", marker=None, instance_id="1002", instance=two, history=())
+    facts = seen(two, one, down, job="gang", ledger=(began, stop), nodes=(node, other), launch=some.gang())
     record = sighted(step(facts))
     assert (record.number, record.instances) == (3, {"gang-1": "1001", "gang-2": "1002"})
     assert record.started == NOW
-    left_alone = replace(facts, nodes=(replace(node, history=()),))
+    left_alone = replace(facts, nodes=(replace(node, history=()), other))
     assert sighted(step(left_alone)) is None
 
 

@@ -25,7 +25,7 @@ from spotwarden.model.watch import Watch
 from spotwarden.recovery import notices
 from spotwarden.recovery.fates import alive
 from spotwarden.recovery.flexible import is_flexible, waiting
-from spotwarden.recovery.reopening import instances_of, last_closed, started_again
+from spotwarden.recovery.reopening import is_open_again, opened_at
 
 
 def strangers(facts: JobFacts) -> list[Instance]:
@@ -46,8 +46,8 @@ def strangers(facts: JobFacts) -> list[Instance]:
 def adopt(facts: JobFacts, tick: Tick) -> WriteAttempt | KeepWatch | None:
     """Write down an attempt that its developer launched by hand; None where there is none."""
     older = _older_started(facts)
-    again = _started_again(facts) | older
-    new = _never_stopped(facts, again) | again | {stranger.name: stranger for stranger in strangers(facts)}
+    again = _open_again(facts) | older
+    new = again | {stranger.name: stranger for stranger in strangers(facts)}
     if not new:
         return None
     if facts.watched is None:
@@ -60,9 +60,9 @@ def adopt(facts: JobFacts, tick: Tick) -> WriteAttempt | KeepWatch | None:
         return WriteAttempt(reason="another node was seen", record=more, generation=newest.generation)
     if newest and newest.attempt.state not in CLOSED and not older and _still_there(facts, newest.attempt):
         return None
-    ids = ids if again else {**_made_with(facts, ids), **ids}
+    ids = {**(_lost_since(facts) if again else _made_with(facts, ids)), **ids}
     first = min((again or new).values(), key=lambda item: item.created or tick.now)
-    began = first.started or first.created or tick.now
+    began = _opened(facts, again) or first.started or first.created or tick.now
     record = Attempt(
         job=facts.job,
         number=newest.attempt.number + 1 if newest else 1,
@@ -93,8 +93,8 @@ def _made_with(facts: JobFacts, ids: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def _started_again(facts: JobFacts) -> dict[str, Instance]:
-    """The instances of the closed attempt that a person has started again, and that are not counted yet."""
+def _open_again(facts: JobFacts) -> dict[str, Instance]:
+    """What runs of the closed attempt since a person has opened the job again, and is not counted yet."""
     counted = _counted(facts)
     return {
         node.node: node.instance
@@ -102,7 +102,7 @@ def _started_again(facts: JobFacts) -> dict[str, Instance]:
         if node.instance is not None
         and node.instance_id not in counted
         and alive(node.instance)
-        and started_again(facts, node)
+        and is_open_again(facts, node)
     }
 
 
@@ -126,17 +126,21 @@ def _older_started(facts: JobFacts) -> dict[str, Instance]:
     }
 
 
-def _never_stopped(facts: JobFacts, again: Mapping[str, Instance]) -> dict[str, Instance]:
-    """The other nodes of the closed attempt that still run: a stop that was broken off has not come to them.
+def _opened(facts: JobFacts, again: Mapping[str, Instance]) -> datetime | None:
+    """When the first of the instances that a person has started again began to run, as far as it shows."""
+    opened = opened_at(facts) if again else None
+    if opened is None:
+        return None
+    began = (item.started for item in again.values() if item.started and item.started >= opened)
+    return min(began, default=opened)
 
-    Whoever starts what it has stopped has the whole gang again.
-    """
-    over = last_closed(facts) if again else None
-    ids = set(instances_of(over).values()) if over else set()
+
+def _lost_since(facts: JobFacts) -> dict[str, str]:
+    """The ids of what ran when a person opened the job again, and was lost before this sweep."""
     return {
-        instance.name: instance
-        for instance in facts.instances
-        if instance.id in ids - _counted(facts) and alive(instance)
+        node.node: node.instance_id
+        for node in facts.nodes
+        if (node.instance is None or not alive(node.instance)) and is_open_again(facts, node)
     }
 
 

@@ -82,13 +82,19 @@ def cause_of(node: NodeFacts) -> Operation | None:
     does: with the termination action DELETE a preemption is followed by a delete, and many shutdown scripts
     delete their own VM. What was refused has ended nothing.
     """
-    ends = [
-        operation
-        for operation in _newest_life(node.history)
-        if operation.kind in KINDS and not operation.error
-    ]
+    ends = _ends(node)
     people = (end for end in ends if end.kind in REMOVALS and actor(end.user) is Actor.PERSON)
     return next(people, next(iter(ends), None))
+
+
+def first_end(node: NodeFacts) -> Operation | None:
+    """The operation that came first of those that ended the instance's newest life."""
+    return next(iter(_ends(node)), None)
+
+
+def _ends(node: NodeFacts) -> list[Operation]:
+    life = _newest_life(node.history)
+    return [operation for operation in life if operation.kind in KINDS and not operation.error]
 
 
 def _newest_life(history: Sequence[Operation]) -> Sequence[Operation]:

@@ -13,7 +13,7 @@ from spotwarden.recovery.fates import Fate, Now, alive, lost_at
 from spotwarden.recovery.flexible import is_flexible
 from spotwarden.recovery.ownership import made_by_chain
 from spotwarden.recovery.removal import on_purpose, removed_beside
-from spotwarden.recovery.reopening import started_again
+from spotwarden.recovery.reopening import is_open_again
 from spotwarden.recovery.truth_table import Judgement, LossVerdict, judge
 
 BY_WEIGHT = (
@@ -110,7 +110,7 @@ def _replaced(facts: JobFacts, node: NodeFacts) -> bool:
     # A marker that names no instance may be about the newest one, whatever was registered last.
     if node.marker is None or not node.marker.body.instance_id or node.instance_id in ours:
         return False
-    if started_again(facts, node):
+    if is_open_again(facts, node):
         return False
     replaced = [recorded.attempt.replaces.get(node.node) for recorded in facts.ledger]
     # An attempt that its developer launched by hand replaces nothing, and yet the one before it is past.
@@ -121,7 +121,7 @@ def _replaced(facts: JobFacts, node: NodeFacts) -> bool:
 def closed(facts: JobFacts, node: NodeFacts) -> str:
     """A closed job stays closed, unless an instance was started or launched by hand since."""
     newest = facts.newest
-    if newest is None or newest.state not in CLOSED or started_again(facts, node):
+    if newest is None or newest.state not in CLOSED or is_open_again(facts, node):
         return ""
     chain = [
         of for recorded in facts.ledger for of in (recorded.attempt.instances, recorded.attempt.replaces)

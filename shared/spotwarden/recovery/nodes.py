@@ -10,7 +10,7 @@ from spotwarden.model.facts import JobFacts, NodeFacts
 from spotwarden.model.instance import Operation
 from spotwarden.model.marker import Marker
 from spotwarden.recovery.inserts import of_requests
-from spotwarden.recovery.reopening import instances_of, last_closed, started_again
+from spotwarden.recovery.reopening import instances_of, is_open_again, last_closed
 from spotwarden.recovery.shown import ShownInstances
 
 
@@ -36,13 +36,11 @@ def with_nodes(facts: JobFacts, markers: Sequence[Marker], shown: ShownInstances
         for node, candidate in former
         if candidate and (node, candidate) not in {key[:2] for key in nodes}
     ]
-    again = (_node(facts, shown, node, each, None) for node, each in former)
+    again = [_node(facts, shown, node, each, None) for node, each in former]
+    facts = replace(facts, nodes=(*(_node(facts, shown, *node) for node in nodes), *again))
     return replace(
         facts,
-        nodes=(
-            *(_node(facts, shown, *node) for node in nodes),
-            *(node for node in again if started_again(facts, node)),
-        ),
+        nodes=tuple(node for node in facts.nodes if node not in again or is_open_again(facts, node)),
         outlived=tuple(_node(facts, shown, node, another, None) for node, another in _outlived(facts)),
         predecessors=tuple(_node(facts, shown, node, one, None) for node, one in _predecessors(facts)),
         tried=tuple(_node(facts, shown, node, tried, None) for node, tried in _tried(facts)),

@@ -8,6 +8,7 @@ from spotwarden.model.facts import JobFacts, NodeFacts
 from spotwarden.model.instance import Operation
 from spotwarden.recovery.actors import Actor, actor
 from spotwarden.recovery.chain import told
+from spotwarden.recovery.fates import alive, first_end
 
 STARTS = {"start", "resume"}
 
@@ -22,6 +23,39 @@ def started_again(facts: JobFacts, node: NodeFacts) -> bool:
         _is_persons_start(operation) and operation.at is not None and operation.at > since
         for operation in node.history
     )
+
+
+def is_open_again(facts: JobFacts, node: NodeFacts) -> bool:
+    """Whether this instance belongs to what a person opened by starting one of the closed attempt.
+
+    It was started itself, or ran when the first was: a gang is opened with all of it that runs, whatever
+    befalls that until a sweep sees it.
+    """
+    over, opened = last_closed(facts), opened_at(facts)
+    if over is None or opened is None or node.instance_id not in instances_of(over).values():
+        return False
+    if started_again(facts, node) or (node.instance is not None and alive(node.instance)):
+        return True
+    end = first_end(node)
+    return end is not None and end.at is not None and end.at >= opened
+
+
+def opened_at(facts: JobFacts) -> datetime | None:
+    """When a person first started an instance of the closed attempt again; None where nobody did."""
+    over, newest = last_closed(facts), facts.newest
+    if over is None or newest is None:
+        return None
+    ids = {*instances_of(over).values()} - {""}
+    moments = [
+        operation.at
+        for node in facts.nodes
+        if node.instance_id in ids
+        for operation in node.history
+        if _is_persons_start(operation) and operation.at and operation.at > closed_at(over, node.node)
+    ]
+    if newest.state not in CLOSED and not ids.isdisjoint(newest.instances.values()):
+        moments.append(newest.created)
+    return min(moments, default=None)
 
 
 def started_since(facts: JobFacts, log: Sequence[Operation]) -> dict[str, str]:
