@@ -1,11 +1,16 @@
 """Cloud Audit Logs: an entry, or two, for everything that changes an instance."""
 
+from pathlib import Path
+
 import pytest
 
+from localcloud.deployment.manifest import read_manifest
+from localcloud.logs.query import entry_filter
 from tests.localcloud.compute.world import ZONE, World, request, spot
 
 INSTANCES = f"zones/{ZONE}/instances"
 PAYLOAD = "protoPayload"
+MANIFEST = Path(__file__).resolve().parents[3] / "infra" / "functions.yaml"
 
 
 def methods(world: World) -> list[tuple[str, str]]:
@@ -205,3 +210,15 @@ def test_a_function_is_a_service_account_and_a_developer_a_person(world: World, 
     operation = world.post(INSTANCES, request(), headers=headers)
     assert operation["user"] == who
     assert world.log[0][PAYLOAD]["authenticationInfo"]["principalEmail"] == who
+
+
+@pytest.mark.parametrize(("agent", "wakes"), [("google-cloud-sdk", True), ("spotwarden/recover-spot", False)])
+def test_a_launch_by_a_person_wakes_compliance_and_one_by_recovery_does_not(world: World, agent, wakes):
+    """In a storm the lists of VMs would spend the quota that recovery needs."""
+    manifest = read_manifest(MANIFEST)
+    row = next(function for function in manifest.functions if function.name == "check_compliance")
+    world.post(INSTANCES, request(), headers={"user-agent": agent})
+    world.advance(60)
+    matches = entry_filter(row.log_events)
+    inserts = [entry for entry in world.log if "instances.insert" in entry[PAYLOAD]["methodName"]]
+    assert [matches(entry) for entry in inserts] == [False, wakes]
