@@ -18,6 +18,7 @@ from spotwarden.model.attempt import AttemptState
 from spotwarden.model.instance import Status
 from spotwarden.model.launch import NoLaunch
 from spotwarden.model.outcome import Done
+from spotwarden.recovery.adopting import RECORDED
 from spotwarden.recovery.attempts import next_step
 from tests.recovery.facts import NOW, REQUEST
 
@@ -220,6 +221,22 @@ def test_an_event_leaves_the_record_to_the_next_tick(settling, policy, tick):
     facts = settling()
     assert isinstance(next_step(facts, policy, tick), Fetch)
     assert next_step(facts, policy, replace(tick, patient=False)) is None
+
+
+def test_of_a_crowd_a_few_are_put_on_record_at_once_and_the_others_in_the_minutes_after(
+    settling, policy, tick
+):
+    """A storm of a thousand would else ask for more reads than Compute Engine answers in a minute."""
+    others = tuple(f"job-{number}" for number in range(24))
+
+    def recorded(place: int, minute: int) -> bool:
+        crowd = (*others[:place], "test-vm", *others[place:])
+        then = replace(tick, batch=True, jobs=crowd, now=tick.now.replace(minute=minute))
+        return next_step(settling(), policy, then) is not None
+
+    minutes = [{place for place in range(25) if recorded(place, minute)} for minute in range(3)]
+    assert [len(places) for places in minutes] == [RECORDED, RECORDED, RECORDED]
+    assert set().union(*minutes) == set(range(25))
 
 
 def test_a_vm_that_is_gone_before_it_is_fetched_is_not_recorded(settling, walk):
