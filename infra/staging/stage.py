@@ -44,8 +44,8 @@ class Inputs(NamedTuple):
         """Files that are read at run time: which module reads it, under which name, and where it is now."""
         return [
             ("spotwarden/engine/policy_file/reading.py", "policy.toml", self.policy),
-            ("spotwarden/governance/price_file.py", "prices.toml", self.prices),
-            ("spotwarden/governance/price_file.py", "price-list.json", self.root / "infra/price-list.json"),
+            ("spotwarden/recovery/price_file.py", "prices.toml", self.prices),
+            ("spotwarden/recovery/price_file.py", "price-list.json", self.root / "infra/price-list.json"),
         ]
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from tests.bench.spot_traces.calibration import us, window
 from tests.bench.spot_traces.market import h100
-from tests.bench.spot_traces.ours import Ours, homed
+from tests.bench.spot_traces.ours import ours
 from tests.bench.spot_traces.replay import replay
 from tests.bench.spot_traces.restarts import LIMITS, given_up, losses
 from tests.bench.spot_traces.rules import ByPrice, Uniform
@@ -34,7 +34,7 @@ def test_uniform_progress_in_one_zone_costs_what_was_published():
 
 def test_ours_costs_less_than_eager_failover_and_is_never_late():
     """With the limits as they are by default, at home in the cheapest zone."""
-    runs = [(job, replay(job, Ours(homed(ZONES, "us-east4-a")), ZONES)) for job in WINDOWS]
+    runs = [(job, replay(job, ours(ZONES, "us-east4-a"), ZONES)) for job in WINDOWS]
     assert all(state.left == 0 and state.now <= job.deadline for job, state in runs)
     assert mean(state.cost for _, state in runs) < cost(lambda: ByPrice(zones=ZONES, eager=True))
 

@@ -5,8 +5,10 @@ from datetime import date, timedelta
 import pytest
 from msgspec.structs import replace
 
-from spotwarden.governance.costs import VmCost, basis, bill, kind_of, price_of, region_of, words
+from spotwarden.governance.costs import VmCost, basis, bill, kind_of, words
+from spotwarden.model.placement import region_of
 from spotwarden.model.prices import PriceTable, Rate, VmKind
+from spotwarden.recovery.prices import price_of
 from tests.governance.caps.capped import NOW, vm
 
 G2 = Rate(

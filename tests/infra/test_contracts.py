@@ -26,8 +26,8 @@ OUTSIDE = frozenset(
 BELOW = ("spotwarden.clock", "spotwarden.engine", "spotwarden.gcp", "spotwarden.ports")
 DOORS = {
     "recovery": "advice_calls crowds event_look folder_list gather job_folder job_look markers node_beats"
-    " open_jobs own_instances places ran sharing stored_script surveying sweep",
-    "governance": "last_sweeps pace price_file recording sweep caps/gather caps/meter caps/sweep"
+    " open_jobs own_instances places price_file ran sharing stored_script surveying sweep",
+    "governance": "last_sweeps pace recording sweep caps/gather caps/meter caps/sweep"
     " cases/deliveries cases/store compliance/gather compliance/sweep idle/gather idle/sweep reap/gather"
     " reap/launched"
     " reap/sweep signals/folders signals/gather signals/heard signals/heartbeats signals/junk"

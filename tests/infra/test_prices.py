@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from spotwarden.governance.costs import price_of
-from spotwarden.governance.price_file import only, read_prices
 from spotwarden.model.prices import VmKind
+from spotwarden.recovery.price_file import only, read_prices
+from spotwarden.recovery.prices import price_of
 
 FILE = Path(__file__).resolve().parents[2] / "infra/prices.toml"
 TABLE = read_prices(FILE)

@@ -217,6 +217,39 @@ def test_the_first_of_the_blocked_places_opens_first():
     assert ordered(record, NOW + 8 * MINUTE) == (FAR,)
 
 
+# --- prices ---
+
+
+def cheapest_last(record=EMPTY, prices=None):
+    """The order where each place costs less than the one before it, unless told otherwise."""
+    return order(PLACES, record, NOW, LIMITS, {HOME: 3.0, NEXT: 2.0, FAR: 1.0} if prices is None else prices)
+
+
+def test_among_places_alike_the_cheapest_comes_first():
+    """Whatever order they were given in."""
+    assert cheapest_last() == (FAR, NEXT, HOME)
+
+
+def test_equal_prices_leave_the_order_as_it_was_given():
+    """All zones of a region cost the same."""
+    assert cheapest_last(prices=dict.fromkeys(PLACES, 2.0)) == PLACES
+
+
+def test_no_price_outweighs_trouble():
+    """A restart costs more than an hour's difference."""
+    assert cheapest_last(knowing(news(PlaceEvent.PREEMPTED, FAR))) == (NEXT, HOME, FAR)
+
+
+def test_a_place_without_a_price_counts_as_costing_what_home_does():
+    """It is not asked before home, nor after what costs more."""
+    assert cheapest_last(prices={HOME: 2.0, NEXT: 3.0}) == (HOME, FAR, NEXT)
+
+
+def test_where_home_has_no_price_prices_say_nothing():
+    """A job leaves its home for a price that is known to be lower, and for no other."""
+    assert cheapest_last(prices={NEXT: 1.0, FAR: 0.5}) == PLACES
+
+
 # --- jitter ---
 
 

@@ -1,16 +1,14 @@
 """What a VM costs: a price with its date, or nothing. Nobody's price is never counted as none."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from datetime import date, datetime, timedelta
 
 import msgspec
 
-from spotwarden.governance.price_list import gpu_rates, machine_rates
 from spotwarden.model.fleet import Machine
-from spotwarden.model.prices import Price, PriceTable, Rate, VmKind
-
-PART_OF_REGION = 3
-"""A zone's name has three parts, us-central1-a; the first two name its region."""
+from spotwarden.model.placement import region_of
+from spotwarden.model.prices import PriceTable, VmKind
+from spotwarden.recovery.prices import price_of
 
 
 class VmCost(msgspec.Struct, frozen=True, kw_only=True):
@@ -19,11 +17,6 @@ class VmCost(msgspec.Struct, frozen=True, kw_only=True):
     amount: float = 0.0
     hours: float = 0.0
     oldest: date | None = None
-
-
-def region_of(place: str) -> str:
-    """The region of a zone; a region is its own."""
-    return "-".join(place.split("-")[: PART_OF_REGION - 1])
 
 
 def kind_of(machine: Machine) -> VmKind:
@@ -35,44 +28,6 @@ def kind_of(machine: Machine) -> VmKind:
         region=region_of(machine.zone),
         provisioning=machine.provisioning,
     )
-
-
-def price_of(kind: VmKind, table: PriceTable) -> Price | None:
-    """USD an hour of one VM; None where any part of it has no known price."""
-    whole = _newest(table, kind, machine=kind.machine_type)
-    if whole is None:
-        return None
-    rate, amount = whole
-    beyond = kind.gpus - rate.gpus
-    if beyond <= 0:
-        return Price(per_hour=amount, date=rate.date)
-    each = _newest(table, kind, gpu=kind.gpu)
-    if each is None:
-        return None
-    return Price(per_hour=amount + beyond * each[1], date=min(rate.date, each[0].date))
-
-
-def _newest(
-    table: PriceTable, kind: VmKind, *, machine: str = "", gpu: str = ""
-) -> tuple[Rate, float] | None:
-    """The newest rate that says what this costs, provisioned as it is, and what it says."""
-    wanted = (machine, gpu, kind.region)
-    found = [
-        (rate, said)
-        for rate in (*table.rates, *_listed(table, machine=machine, gpu=gpu))
-        if (rate.machine, rate.gpu, rate.region) == wanted and (said := _said(rate, kind)) is not None
-    ]
-    return max(found, key=lambda item: item[0].date) if found and (machine or gpu) else None
-
-
-def _listed(table: PriceTable, *, machine: str, gpu: str) -> Iterator[Rate]:
-    for prices in table.lists:
-        yield from machine_rates(prices, machine) if machine else gpu_rates(prices, gpu)
-
-
-def _said(rate: Rate, kind: VmKind) -> float | None:
-    """The rate of a VM that is provisioned so; what reservations cost stands in no price list."""
-    return {"STANDARD": rate.standard, "SPOT": rate.spot, "FLEX_START": rate.flex}.get(kind.provisioning)
 
 
 def bill(hours: Iterable[tuple[VmKind, float]], table: PriceTable) -> VmCost:

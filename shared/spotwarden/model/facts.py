@@ -9,6 +9,7 @@ import msgspec
 from spotwarden.model.attempt import Attempt, Recorded
 from spotwarden.model.instance import Instance, Operation
 from spotwarden.model.jobfile import JobFile, SavedProgress
+from spotwarden.model.ladder import VmModel
 from spotwarden.model.launch import Launch, NoLaunch, StoredScript
 from spotwarden.model.marker import Marker
 from spotwarden.model.placement import AvoidedPlace, PlacementRecord
@@ -54,8 +55,9 @@ class JobFacts(msgspec.Struct, frozen=True, kw_only=True):
     `fetched` (resources of instances, by id) are what this sweep has done already.
     `registrations` are the ids in the job's metadata, by node, and `registered_at` their generations.
     `recorded` says that what was launched as the newest attempt is written down. `granted` is what somebody
-    has extended its own limits by. `avoided` are zones that a command keeps jobs
-    away from. `last_sweep` is when all jobs were last looked at.
+    has extended its own limits by. `avoided` are zones that a command keeps jobs away from, `prices` what a
+    VM of it costs an hour, by place, as far as anybody knows. `last_sweep` is when all jobs were last looked
+    at.
     """
 
     job: str
@@ -83,6 +85,7 @@ class JobFacts(msgspec.Struct, frozen=True, kw_only=True):
     progress: SavedProgress = SavedProgress()
     places: PlacementRecord | None = None
     avoided: tuple[AvoidedPlace, ...] = ()
+    prices: Mapping[str, Mapping[VmModel, float]] = {}
     registrations: Mapping[str, str] = {}
     registered_at: Mapping[str, int] = {}
     recorded: bool = False

@@ -8,6 +8,9 @@ import msgspec
 
 from spotwarden.model.moment import Moment
 
+PARTS_OF_REGION = 2
+"""A zone's name has three parts, us-central1-a; the first two name its region."""
+
 
 class PlaceEvent(Enum):
     """What a place did to somebody who asked for this machine, or ran one."""
@@ -106,5 +109,4 @@ class AvoidedPlaces(msgspec.Struct, frozen=True, kw_only=True):
 
 def region_of(place: str) -> str:
     """The region of a zone, or the region itself."""
-    head, _, tail = place.rpartition("-")
-    return head if len(tail) == 1 else place
+    return "-".join(place.split("-")[:PARTS_OF_REGION])

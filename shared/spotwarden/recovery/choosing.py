@@ -59,7 +59,7 @@ def choose(facts: JobFacts, attempt: Attempt, policy: Policy, tick: Tick, *, wai
     # What places did to spot VMs says nothing about on-demand ones.
     unknown = PlacementRecord(machine=launch.machine)
     availability = facts.places or unknown if spot else unknown
-    known = (fresh, availability, tick.now, policy.placement)
+    known = (fresh, availability, tick.now, policy.placement, prices_in(facts, model, spot=spot))
     if fresh and (ordered := placement.order(*known)):
         named = _named(attempt, policy, tick)
         place = min(ordered, key=lambda place: place not in named)
@@ -69,6 +69,12 @@ def choose(facts: JobFacts, attempt: Attempt, policy: Policy, tick: Tick, *, wai
         return None
     place = min(places, key=lambda place: _last_asked(attempt, place, tick))
     return Choosing(place=place, kind=TryKind.CREATE, spot=spot, why=why, model=model)
+
+
+def prices_in(facts: JobFacts, model: VmModel | None, *, spot: bool) -> dict[str, float]:
+    """USD an hour of one VM of this kind, by place, where it is known."""
+    kind = model or (VmModel.SPOT if spot else VmModel.STANDARD)
+    return {place: known[kind] for place, known in facts.prices.items() if kind in known}
 
 
 def _model(facts: JobFacts, attempt: Attempt, policy: Policy, tick: Tick) -> tuple[VmModel | None, list[str]]:

@@ -7,7 +7,7 @@ be, neither raises nor blocks a place for longer than the limit says.
 
 import hashlib
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from msgspec.structs import replace
@@ -21,6 +21,7 @@ TROUBLE_AT_MOST = 10.0
 LONGEST = timedelta(days=3650)
 """No estimate of the work left goes beyond ten years; a fraction done of nearly nothing would."""
 CLEAR = ZoneAvailability()
+NO_PRICES: Mapping[str, float] = {}
 
 
 def learn(record: PlacementRecord, news: Iterable[PlaceNews], limits: PlacementLimits) -> PlacementRecord:
@@ -32,31 +33,44 @@ def learn(record: PlacementRecord, news: Iterable[PlaceNews], limits: PlacementL
 
 
 def order(
-    places: Sequence[str], record: PlacementRecord, now: datetime, limits: PlacementLimits
+    places: Sequence[str],
+    record: PlacementRecord,
+    now: datetime,
+    limits: PlacementLimits,
+    prices: Mapping[str, float] = NO_PRICES,
 ) -> tuple[str, ...]:
     """Put the places that may be asked now in order, best first; `places[0]` is home.
 
     Left out are those that had none within `block`. Behind stand those that had none within `fragile`,
     then those with more trouble, counted in whole events after decay, then those of which Google expects
-    less; else the given order stays.
+    less, then those that cost more; else the given order stays. A place without a price counts as costing
+    what the first given does, and where that has none, prices say nothing.
     """
     advice = advised(record, now, limits)
+    at_first = prices.get(places[0]) if places else None
 
-    def rank(place: str) -> tuple[bool, int, Expected]:
+    def rank(place: str) -> tuple[bool, int, Expected, float]:
         availability = record.availability.get(place, CLEAR)
         return (
             _within(availability.out, now, limits.fragile),
             round(trouble(availability, now, limits)),
             expected(advice.get(place, UNKNOWN)) if advice else NOTHING,
+            prices.get(place, at_first) if at_first is not None else 0.0,
         )
 
     return tuple(sorted((place for place in places if not _blocked(place, record, now, limits)), key=rank))
 
 
-def why_there(places: Sequence[str], record: PlacementRecord, now: datetime, limits: PlacementLimits) -> str:
-    """Say what Google expects, where that puts another place first than what we remember; "" where not."""
-    first = order(places, record, now, limits)[:1]
-    else_first = order(places, replace(record, advice=None), now, limits)[:1]
+def why_there(
+    places: Sequence[str],
+    record: PlacementRecord,
+    now: datetime,
+    limits: PlacementLimits,
+    prices: Mapping[str, float] = NO_PRICES,
+) -> str:
+    """Say what Google expects, where that puts another place first than all else does; "" where not."""
+    first = order(places, record, now, limits, prices)[:1]
+    else_first = order(places, replace(record, advice=None), now, limits, prices)[:1]
     if first == else_first:
         return ""
     advice = advised(record, now, limits)

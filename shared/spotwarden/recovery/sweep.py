@@ -24,6 +24,7 @@ from spotwarden.recovery.admission import admit
 from spotwarden.recovery.attempts import next_step
 from spotwarden.recovery.gather import GatheredJobs, SweepWidth, gather
 from spotwarden.recovery.places import PlaceMemory
+from spotwarden.recovery.price_file import with_prices
 from spotwarden.recovery.progress import after
 from spotwarden.recovery.quarantine import set_aside
 from spotwarden.recovery.ran import read_what_ran
@@ -250,4 +251,5 @@ def know(context: SweepContext, places: PlaceMemory, facts: JobFacts) -> JobFact
     if isinstance(facts.launch, Launch) and facts.launch.nodes != (facts.job,):
         # A gang's nodes have names that were not looked for.
         facts = replace(facts, surveyed=False)
-    return places.reached(with_places(places.recall(facts), policy.placement))
+    reached = places.reached(with_places(places.recall(facts), policy.placement))
+    return with_prices(reached, context.settings.prices_file)

@@ -10,12 +10,12 @@ import msgspec
 from msgspec.structs import replace
 
 from spotwarden.engine.cache import GenerationCache
-from spotwarden.governance.price_file import read_prices
 from spotwarden.governance.signals.facts import JobRecord
 from spotwarden.governance.signals.heartbeats import with_listed
 from spotwarden.model.policy import Policy
 from spotwarden.model.prices import PriceTable
 from spotwarden.recovery.node_beats import JobBeats
+from spotwarden.recovery.price_file import read_prices
 from spotwarden.report import rendering
 from spotwarden.report.figures.views import named
 from spotwarden.report.model.experiments import Experiments

@@ -10,9 +10,9 @@ from msgspec.structs import replace
 
 from spotwarden.engine.context import SweepContext
 from spotwarden.engine.fan_out import each
-from spotwarden.governance.price_file import read_prices
 from spotwarden.model.notice import Notice
 from spotwarden.model.opening import zone_of
+from spotwarden.recovery.price_file import read_prices
 from spotwarden.report import assets, rendering
 from spotwarden.report.figures.weekly import due_week
 from spotwarden.report.lookup import DAY, ReportLookup

@@ -5,7 +5,7 @@ from statistics import mean
 
 from .calibration import saving, us, v100, window
 from .market import cant_be_late, h100
-from .ours import Ours, homed
+from .ours import Ours, ours
 from .placing import cheapest
 from .replay import Job, State, replay
 from .rules import ByPrice, Fixed, Uniform
@@ -33,9 +33,9 @@ def _many() -> Table:
         _usd("cheapest that has room", [(job, replay(job, ByPrice(zones=zones), zones)) for job in jobs]),
         _usd(
             "ours, mean of 8 homes",
-            [(job, replay(job, Ours(homed(zones, z.name)), zones)) for job in jobs for z in zones],
+            [(job, replay(job, ours(zones, z.name), zones)) for job in jobs for z in zones],
         ),
-        _usd("ours, home is cheapest", [(job, replay(job, Ours(homed(zones, home)), zones)) for job in jobs]),
+        _usd("ours, home is cheapest", [(job, replay(job, ours(zones, home), zones)) for job in jobs]),
         *([name, "6", "-", "-", usd] for name, usd in PUBLISHED),
     ]
     return Table(

@@ -1,6 +1,6 @@
 """Our rule: every choice is made by `spotwarden.recovery.placement`, from what happened to the jobs alone."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
@@ -20,7 +20,7 @@ def moment(seconds: float) -> datetime:
     return EPOCH + timedelta(seconds=seconds)
 
 
-def homed(zones: Sequence[Zone], home: str) -> list[str]:
+def _homed(zones: Sequence[Zone], home: str) -> list[str]:
     """A job's places: home, the rest of the region, then other regions by price, as a policy lists them."""
     region = next(one.region for one in zones if one.name == home)
     others = sorted(
@@ -53,6 +53,8 @@ class Ours:
     turns: int = 0
     waited: bool = False
     asked: dict[str, float] = field(default_factory=dict)
+    prices: Mapping[str, float] = field(default_factory=dict)
+    lost: tuple[str, float] | None = None
 
     def choose(self, state: State, job: Job) -> str | Wait:
         """Stay, turn to on-demand, ask the best place, or wait."""
@@ -60,8 +62,16 @@ class Ours:
             return state.place
         if self._why_on_demand(state, job):
             return ON_DEMAND
+        chosen = self._place(state, job)
+        if self.lost is not None:
+            place, at = self.lost
+            self.memory.learn(place, PlaceEvent.PREEMPTED, at)
+            self.lost = None
+        return chosen
+
+    def _place(self, state: State, job: Job) -> str | Wait:
         now, memory = moment(state.now), self.memory
-        best = placement.order(self.places, memory.record, now, memory.limits)
+        best = placement.order(self.places, memory.record, now, memory.limits, self.prices)
         if not best and not self.waited:
             self.waited = True
             return Wait(self._until(state, job))
@@ -96,10 +106,16 @@ class Ours:
         self.memory.learn(place, PlaceEvent.STOCKOUT, now)
 
     def taken(self, place: str, now: float) -> None:
-        """Remember a preemption."""
-        self.memory.learn(place, PlaceEvent.PREEMPTED, now)
+        """Remember a preemption once a place was chosen: news is written down at the end of a sweep."""
+        self.lost = (place, now)
 
     def given(self, place: str, now: float) -> None:
         """Remember a success; the next back-off is short again."""
         self.turns = 0
         self.memory.learn(place, PlaceEvent.GAVE, now)
+
+
+def ours(zones: Sequence[Zone], home: str, memory: Memory | None = None, name: str = "job") -> Ours:
+    """The rule of a job at home there, that knows the prices."""
+    prices = {zone.name: zone.spot for zone in zones}
+    return Ours(_homed(zones, home), memory or Memory(), name=name, prices=prices)

@@ -7,7 +7,7 @@ from spotwarden.model.limits import PlacementLimits
 
 from .calibration import us
 from .market import HOUR, ROUND, Zone, h100
-from .ours import Memory, Ours, homed
+from .ours import Memory, ours
 from .replay import Job, Rule, Run, replay, together
 from .rules import Aged, ByPrice, Fixed, Longest
 from .table import FIGURES, Outcome, Table, figures
@@ -51,7 +51,7 @@ def _outcomes(zones: list[Zone]) -> Iterator[tuple[str, list[Outcome]]]:
     yield "one zone, mean of 8", [(job, replay(job, Fixed(zone=z.name), [z])) for job in jobs for z in zones]
     yield "cheapest that has room", _each(jobs, zones, lambda: ByPrice(zones=zones))
     yield "eager failover", _each(jobs, zones, lambda: ByPrice(zones=zones, eager=True))
-    yield "ours, home is cheapest", _each(jobs, zones, lambda: Ours(homed(zones, home)))
+    yield "ours, home is cheapest", _each(jobs, zones, lambda: ours(zones, home))
     yield "ours, mean of 8 homes", _from_each_home(jobs, zones, PlacementLimits())
     yield "  with nothing but the block", _from_each_home(jobs, zones, BLOCK_ONLY)
     yield "  8 jobs share a memory", fleet(jobs, zones)
@@ -61,7 +61,7 @@ def _outcomes(zones: list[Zone]) -> Iterator[tuple[str, list[Outcome]]]:
 
 def _from_each_home(jobs: Sequence[Job], zones: list[Zone], limits: PlacementLimits) -> list[Outcome]:
     return [
-        (job, replay(job, Ours(homed(zones, one.name), Memory(limits=limits)), zones))
+        (job, replay(job, ours(zones, one.name, Memory(limits=limits)), zones))
         for job in jobs
         for one in zones
     ]
@@ -76,6 +76,6 @@ def fleet(jobs: Sequence[Job], zones: list[Zone]) -> list[Outcome]:
     outcomes = []
     for job in jobs:
         memory = Memory()
-        runs = [Run(job, Ours(homed(zones, one.name), memory, name=one.name), zones) for one in zones]
+        runs = [Run(job, ours(zones, one.name, memory, name=one.name), zones) for one in zones]
         outcomes += [(job, state) for state in together(runs)]
     return outcomes

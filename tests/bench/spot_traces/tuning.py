@@ -10,7 +10,7 @@ from spotwarden.model.limits import PlacementLimits
 
 from .calibration import saving, us, v100
 from .market import HOUR, Zone, cant_be_late, h100
-from .ours import Memory, Ours, homed
+from .ours import Memory, Ours, ours
 from .placing import cheapest, seeds
 from .replay import replay
 from .table import Table, late
@@ -59,7 +59,7 @@ def _figures(limits: PlacementLimits, markets: dict[int, list[Zone]], odd: int) 
     runs = []
     for zones in markets.values():
         for home in (cheapest(zones), *HOMES):
-            rule = [(job, Ours(homed(zones, home), Memory(limits=limits))) for job in seeds(odd)]
+            rule = [(job, ours(zones, home, Memory(limits=limits))) for job in seeds(odd)]
             runs += [(job, replay(job, one, zones)) for job, one in rule]
     return [
         f"{mean((state.now - job.start) / HOUR for job, state in runs):.2f}",

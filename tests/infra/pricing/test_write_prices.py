@@ -12,9 +12,9 @@ import pytest
 from pricing.lists import price_list, priced, render
 from pricing.skus import unit_prices
 from pricing.write_prices import stored
-from spotwarden.governance.costs import price_of
-from spotwarden.governance.price_file import read_lists
 from spotwarden.model.prices import PriceTable, VmKind
+from spotwarden.recovery.price_file import read_lists
+from spotwarden.recovery.prices import price_of
 from tests.contract.scripted import Scripted
 from tests.infra.pricing.catalog import NO_PRICES, SKUS
 

@@ -1,15 +1,12 @@
 """Whether anybody can say what a job costs: asked before anything is sent or recorded."""
 
-from collections.abc import Mapping
-from typing import Any
-
 import click
 
 from spotwarden.cli.context import Context
-from spotwarden.governance.costs import price_of, region_of
-from spotwarden.governance.price_file import read_prices
 from spotwarden.model.launch import Launch
 from spotwarden.model.prices import VmKind
+from spotwarden.recovery.price_file import read_prices
+from spotwarden.recovery.prices import kind_of_launch, price_of
 
 
 def check_priced(context: Context, launch: Launch, budget: float | None) -> None:
@@ -44,15 +41,7 @@ def check_priced(context: Context, launch: Launch, budget: float | None) -> None
 
 def kind_of(launch: Launch) -> VmKind:
     """What the price of one of its VMs depends on, as its request says."""
-    body = launch.choices[0].request.body
-    properties: Mapping[str, Any] = body.get("instanceProperties", body)
-    scheduling = properties.get("scheduling", {})
-    counts = [int(item.get("acceleratorCount", 0)) for item in properties.get("guestAccelerators", ())]
+    body = launch.request.body
+    scheduling = body.get("instanceProperties", body).get("scheduling", {})
     model = "SPOT" if launch.spot else scheduling.get("provisioningModel", "STANDARD")
-    return VmKind(
-        machine_type=launch.machine,
-        gpu=launch.accelerators[0] if launch.accelerators else "",
-        gpus=sum(counts),
-        region=region_of(launch.place),
-        provisioning=model,
-    )
+    return kind_of_launch(launch, launch.place, model)

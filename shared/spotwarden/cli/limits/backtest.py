@@ -25,7 +25,6 @@ from spotwarden.governance.compliance import rule as compliance
 from spotwarden.governance.compliance.facts import ComplianceFacts
 from spotwarden.governance.idle import rule as idleness
 from spotwarden.governance.idle.facts import IdleFacts
-from spotwarden.governance.price_file import read_prices
 from spotwarden.governance.reap import rules as reaping
 from spotwarden.governance.recording import read
 from spotwarden.governance.signals.facts import ReapFacts
@@ -36,6 +35,7 @@ from spotwarden.model.policy import Policy
 from spotwarden.model.prices import PriceTable
 from spotwarden.model.seen import RecordedSweep, Unreadable
 from spotwarden.recovery.job_folder import read_status
+from spotwarden.recovery.price_file import read_prices
 
 SUCCESS = b"0"
 

@@ -9,10 +9,11 @@ from spotwarden.cli.context import Context
 from spotwarden.cli.looking.details import Details
 from spotwarden.governance.caps.facts import JobAttempts
 from spotwarden.governance.caps.job_usage import AttemptStay, spent, stays
-from spotwarden.governance.costs import basis, region_of, words
-from spotwarden.governance.price_file import read_prices
+from spotwarden.governance.costs import basis, words
 from spotwarden.model.instance import Status
+from spotwarden.model.placement import region_of
 from spotwarden.model.prices import VmKind
+from spotwarden.recovery.price_file import read_prices
 
 OLD = timedelta(days=180)
 

@@ -17,8 +17,6 @@ from spotwarden.engine.fan_out import each
 from spotwarden.governance.caps.facts import CapFacts, JobAttempts
 from spotwarden.governance.caps.meter import UsageMeter
 from spotwarden.governance.caps.rule import judge
-from spotwarden.governance.price_file import only as prices_of
-from spotwarden.governance.price_file import read_prices
 from spotwarden.governance.signals.folders import JobFolders, LookAt, folders_of
 from spotwarden.governance.signals.whose import ids_of, owned
 from spotwarden.layout import AttemptRecord, JobFileName, Layout, ObjectName, StatusCode, quarantine_key
@@ -35,6 +33,8 @@ from spotwarden.recovery.folder_list import JobFolder, once
 from spotwarden.recovery.job_folder import read_job_file
 from spotwarden.recovery.node_beats import LazyBeats
 from spotwarden.recovery.open_jobs import read_watches
+from spotwarden.recovery.price_file import only as prices_of
+from spotwarden.recovery.price_file import read_prices
 from spotwarden.recovery.status_code import is_late
 
 typed.prepare(Attempt)

@@ -9,10 +9,11 @@ from msgspec.structs import replace
 from spotwarden.governance.caps.facts import JobAttempts
 from spotwarden.governance.caps.findings import up_since
 from spotwarden.governance.caps.measures import hours
-from spotwarden.governance.costs import VmCost, bill, kind_of, region_of
+from spotwarden.governance.costs import VmCost, bill, kind_of
 from spotwarden.model.attempt import Attempt, Recorded
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.fleet import Machine
+from spotwarden.model.placement import region_of
 from spotwarden.model.prices import PriceTable, VmKind
 from spotwarden.recovery.bounds import AttemptLife, lives
 

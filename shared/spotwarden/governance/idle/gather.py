@@ -15,8 +15,6 @@ from spotwarden.engine.context import SweepContext
 from spotwarden.engine.fan_out import each
 from spotwarden.governance.idle.facts import IdleFacts
 from spotwarden.governance.idle.rule import QUIET, gets_on, grid, limits_of, suspects
-from spotwarden.governance.price_file import only as only_these
-from spotwarden.governance.price_file import read_prices
 from spotwarden.governance.signals.facts import JobRecord
 from spotwarden.governance.signals.gather import progress_of, rise
 from spotwarden.governance.signals.records import read_record
@@ -32,6 +30,8 @@ from spotwarden.ports import Cloud
 from spotwarden.recovery.folder_list import look_with
 from spotwarden.recovery.node_beats import LazyBeats
 from spotwarden.recovery.open_jobs import read_watches
+from spotwarden.recovery.price_file import only as only_these
+from spotwarden.recovery.price_file import read_prices
 
 
 def gather(context: SweepContext, only: Collection[str]) -> IdleFacts:

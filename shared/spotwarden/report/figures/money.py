@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from spotwarden.governance.costs import price_of
 from spotwarden.model.prices import Price, PriceTable, VmKind
+from spotwarden.recovery.prices import price_of
 from spotwarden.report.model.experiments import MILLION, Money
 
 HOUR = 3_600

@@ -7,6 +7,7 @@ is a hundred times as much and is read as fast.
 import tomllib
 from collections.abc import Collection
 from datetime import date
+from functools import lru_cache
 from pathlib import Path
 from typing import Annotated
 
@@ -14,8 +15,12 @@ import msgspec
 from msgspec.structs import replace
 
 from spotwarden import typed
-from spotwarden.governance.price_list import gpu_rates, machine_rates
+from spotwarden.model.facts import JobFacts
+from spotwarden.model.launch import Launch
+from spotwarden.model.placement import region_of
 from spotwarden.model.prices import PriceList, PriceTable, Rate
+from spotwarden.recovery.price_list import gpu_rates, machine_rates
+from spotwarden.recovery.prices import place_prices
 
 USD = Annotated[float, msgspec.Meta(ge=0)]
 
@@ -88,3 +93,18 @@ def only(table: PriceTable, machine_types: Collection[str], gpus: Collection[str
     )
     written = (rate for rate in table.rates if rate.machine in machines or rate.gpu in cards)
     return replace(table, rates=(*written, *listed), lists=())
+
+
+def with_prices(facts: JobFacts, file: Path) -> JobFacts:
+    """The facts with what the job's VMs cost in each place; where all are of one region nobody need know."""
+    launch = facts.launch
+    if not isinstance(launch, Launch) or len({region_of(choice.place) for choice in launch.choices}) == 1:
+        return facts
+    table = only(_kept(file), {launch.machine}, launch.accelerators)
+    return replace(facts, prices=place_prices(launch, table))
+
+
+@lru_cache(maxsize=1)
+def _kept(file: Path) -> PriceTable:
+    """The files of a deployment do not change while a process lives."""
+    return read_prices(file)

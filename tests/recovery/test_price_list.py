@@ -4,9 +4,10 @@ from datetime import date
 
 import pytest
 
-from spotwarden.governance.costs import VmCost, price_of, words
-from spotwarden.governance.price_file import only, read_prices
+from spotwarden.governance.costs import VmCost, words
 from spotwarden.model.prices import PriceList, PriceTable, Rate, VmKind
+from spotwarden.recovery.price_file import only, read_prices
+from spotwarden.recovery.prices import price_of
 
 DAY = date(2026, 8, 3)
 HOME = "us-central1"
