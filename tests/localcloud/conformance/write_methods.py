@@ -183,7 +183,10 @@ def rows(api: str) -> Iterator[str]:
         if is_done(api, method):
             resource, _, verb = method.name.rpartition(".")
             done[resource.removeprefix("projects.")].append(verb)
-    words = "; ".join(f"`{resource}` {', '.join(verbs)}" for resource, verbs in sorted(done.items()))
+    alike: defaultdict[tuple[str, ...], list[str]] = defaultdict(list)
+    for resource, verbs in sorted(done.items()):
+        alike[tuple(verbs)].append(f"`{resource}`")
+    words = "; ".join(f"{', '.join(resources)} {', '.join(verbs)}" for verbs, resources in alike.items())
     count = sum(map(len, done.values()))
     yield f"| {APIS[api][1]} {APIS[api][0]} | {words} | {len(everything) - count} of {len(everything)} |"
 

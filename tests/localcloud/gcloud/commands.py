@@ -57,7 +57,7 @@ def table() -> str:
     works = [command for command in every if not command.refusal]
     groups = list(dict.fromkeys(command.group for command in every))
     rows = [
-        f"| {group} | {_names(every, group, works=True)} | {_names(every, group, works=False)} |"
+        f"| {group} | {sum(item.group == group for item in works)} | {_refused(every, group)} |"
         for group in groups
     ]
     counted = (
@@ -68,19 +68,10 @@ def table() -> str:
     return "\n".join([BEGIN, "", counted, "", *head, *rows, "", END])
 
 
-def _names(every: Sequence[GcloudCommand], group: str, *, works: bool) -> str:
-    """The commands of a group, those that differ in their last word side by side."""
-    found: dict[str, list[str]] = {}
-    for item in every:
-        if item.group == group and works is not bool(item.refusal):
-            stem, _, verb = item.name.rpartition(" ")
-            found.setdefault(stem, []).append(verb)
-    return "; ".join(f"`{f'{stem} {verbs[0]}'.strip()}`{_more(verbs)}" for stem, verbs in found.items())
-
-
-def _more(verbs: Sequence[str]) -> str:
-    """The further last words of a command, each once."""
-    return "".join(f", {verb}" for verb in dict.fromkeys(verbs) if verb != verbs[0])
+def _refused(every: Sequence[GcloudCommand], group: str) -> str:
+    """The commands of a group that the local cloud does not do, each once."""
+    names = (item.name for item in every if item.group == group and item.refusal)
+    return ", ".join(f"`{name}`" for name in dict.fromkeys(names))
 
 
 def page(text: str) -> str:
