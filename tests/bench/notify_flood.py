@@ -36,9 +36,9 @@ class CountingMailer:
     def __init__(self) -> None:
         self.messages = 0
 
-    def send(self, message: object) -> str:
+    def send(self, message: object, *, before: object = None) -> str:
         """Count it."""
-        del message
+        del message, before
         self.messages += 1
         return "250 ok"
 

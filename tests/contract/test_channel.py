@@ -3,13 +3,14 @@
 import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
 import pytest
 
 from spotwarden.model.message import Message
 from spotwarden.notify.channels import ChannelSettings, open_mailer
-from spotwarden.ports import Mailer, NoMailer, RejectedError, UnansweredError
+from spotwarden.ports import ConflictError, Mailer, NoMailer, RejectedError, UnansweredError
 from tests.fakes.channel import MemoryMailer
 from tests.fakes.trouble import Failure, rejected, unanswered
 from tests.notify.channels import messages
@@ -189,6 +190,14 @@ def test_a_message_without_an_answer_may_have_arrived(harness: MailerHarness, wh
     with pytest.raises(UnansweredError):
         harness.mailer.send(harness.message("a"))
     assert harness.arrived() == arrived
+
+
+def test_a_message_goes_out_only_before_its_time_is_over(harness: MailerHarness):
+    """Its text names moments: one that comes too late is not handed over, and its sender knows that."""
+    with pytest.raises(ConflictError, match="the time for it was over"):
+        harness.mailer.send(harness.message("a"), before=datetime(2026, 1, 5, tzinfo=UTC))
+    harness.mailer.send(harness.message("b"), before=datetime.now(UTC) + timedelta(days=1))
+    assert harness.arrived() == ["b"]
 
 
 def test_a_message_sent_twice_arrives_twice_under_one_id(harness: MailerHarness):

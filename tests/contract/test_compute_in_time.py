@@ -5,10 +5,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from spotwarden.gcp import calls as module
 from spotwarden.gcp.compute import ComputeEngine
 from spotwarden.model.instance import Operation
 from spotwarden.ports import ConflictError, UnansweredError
+from spotwarden.ports import in_time as module
 from tests.contract.scripted import Scripted
 from tests.contract.worlds import ZONE, spot
 

@@ -4,7 +4,6 @@ from collections.abc import Collection
 from datetime import timedelta
 
 import pytest
-from msgspec.structs import replace
 
 from spotwarden.engine.context import SweepContext
 from spotwarden.model.case import CaseState
@@ -60,10 +59,9 @@ def test_who_is_a_little_late_acts_all_the_same(world: HeldUp):
 
 
 def test_the_grace_begins_when_the_warning_was_accepted(world: HeldUp):
-    """Not when the sweep began that gave it: it slept for an hour in between, which is no outage here."""
-    world.set_policy(governance=replace(world.policy.governance, outage=timedelta(hours=2)))
+    """Not when the sweep began that gave it: it slept for nine minutes in between."""
     vm = world.vm(said=RIPE)
-    world.first = timedelta(hours=1)
+    world.first = timedelta(minutes=9)
     world.sweep()
     world.first = timedelta(0)
     world.wait(seconds=GRACE.total_seconds() - 1)

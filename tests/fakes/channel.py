@@ -1,29 +1,33 @@
 """A mailer in memory."""
 
 from collections.abc import Sequence
+from datetime import datetime
 
 from spotwarden.model.message import HookPost, Mail, Message
+from spotwarden.ports import InTime
+from tests.fakes.clock import VirtualClock
 from tests.fakes.trouble import Trouble
 
 
 class MemoryMailer:
-    """`Post`. What arrived stands in `arrived`; failures are ordered from `trouble` under the call `send`.
+    """`Mailer`. What arrived stands in `arrived`; failures are ordered from `trouble` under the call `send`.
 
     Their subject is `<address or hook> <id>`. `rejected("refused")` and `rejected("unsent")` deliver nothing;
     `unanswered` delivers or not, as `after_work` says.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, clock: VirtualClock | None = None) -> None:
+        self._clock = clock or VirtualClock()
         self.trouble = Trouble()
         self.arrived: list[Message] = []
 
-    def send(self, message: Message) -> str:
-        """As `Post.send`."""
-        return self.trouble.around(
-            "send", f"{addressee(message)} {_id(message)}", lambda: self._take(message)
-        )
+    def send(self, message: Message, *, before: datetime | None = None) -> str:
+        """As `Mailer.send`."""
+        subject = f"{addressee(message)} {_id(message)}"
+        return self.trouble.around("send", subject, self._take, message, before)
 
-    def _take(self, message: Message) -> str:
+    def _take(self, message: Message, before: datetime | None) -> str:
+        InTime(before, self._clock.now)()
         self.arrived.append(message)
         return f"250 kept as {len(self.arrived)}"
 

@@ -43,5 +43,5 @@ def memory_cloud() -> MemoryCloud:
         compute=MemoryCompute(clock=clock),
         notices=MemoryTopic(clock),
         metrics=MemoryMetrics(),
-        mailer=MemoryMailer(),
+        mailer=MemoryMailer(clock),
     )

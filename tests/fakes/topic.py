@@ -1,10 +1,11 @@
 """A Pub/Sub topic in memory."""
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 
 import msgspec
 
-from spotwarden.ports import Published
+from spotwarden.ports import InTime, Published
 from tests.fakes.clock import VirtualClock
 from tests.fakes.trouble import Trouble
 
@@ -25,10 +26,12 @@ class MemoryTopic:
         self._clock = clock or VirtualClock()
         self.messages: list[Message] = []
 
-    def publish(self, data: bytes, attributes: Mapping[str, str]) -> Published:
+    def publish(
+        self, data: bytes, attributes: Mapping[str, str], *, before: datetime | None = None
+    ) -> Published:
         """As `Topic.publish`."""
         subject = data.decode(errors="replace")
-        return self.trouble.around("publish", subject, self._publish, data, attributes)
+        return self.trouble.around("publish", subject, self._publish, data, attributes, before)
 
     def publish_all(self, messages: Sequence[bytes], attributes: Mapping[str, str]) -> None:
         """As `Topic.publish_all`; the subject of a failure is the first message."""
@@ -39,7 +42,10 @@ class MemoryTopic:
         for data in messages:
             self._publish(data, attributes)
 
-    def _publish(self, data: bytes, attributes: Mapping[str, str]) -> Published:
+    def _publish(
+        self, data: bytes, attributes: Mapping[str, str], before: datetime | None = None
+    ) -> Published:
+        InTime(before, self._clock.now)()
         message = Message(id=str(len(self.messages) + 1), data=data, attributes=dict(attributes))
         self.messages.append(message)
         return Published(id=message.id, at=self._clock.now())

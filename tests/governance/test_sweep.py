@@ -1,7 +1,7 @@
 """Escalation as users live it: nothing without a warning, nothing unknown, nothing exempt, never too much."""
 
 from collections.abc import Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import msgspec
 import pytest
@@ -71,9 +71,9 @@ def test_all_that_is_due_is_stopped_before_anybody_is_told(world: MadeUp):
     stopped: list[int] = []
     publish = world.cloud.notices.publish
 
-    def count(data: bytes, attributes: Mapping[str, str]) -> str:
+    def count(data: bytes, attributes: Mapping[str, str], **until: datetime | None) -> str:
         stopped.append(len(world.asked()))
-        return publish(data, attributes)
+        return publish(data, attributes, **until)
 
     world.cloud.notices.publish = count
     world.wait(seconds=GRACE.total_seconds())

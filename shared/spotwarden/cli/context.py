@@ -88,7 +88,7 @@ def open_context() -> Context:
 
 def new_tick(command: str) -> Tick:
     """A command's own tick."""
-    return Tick(function=f"cli_{command}", sweep=uuid4().hex, now=clock.now())
+    return Tick(function=f"cli_{command}", sweep=uuid4().hex, now=clock.now(), began=clock.machine())
 
 
 def default_owner() -> str:

@@ -43,6 +43,7 @@ def open_tick(function: str, message: Mapping[str, Any], layout: Layout = Layout
         function=function,
         sweep=uuid4().hex,
         now=clock.now(),
+        began=clock.machine(),
         patient=patient,
         about=marked or lost,
         lost=bool(lost),

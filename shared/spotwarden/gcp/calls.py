@@ -2,16 +2,15 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from datetime import datetime
 from typing import Protocol, TypeVar
 
 import msgspec
 
-from spotwarden import clock, typed
+from spotwarden import typed
 from spotwarden.gcp.rest import Rest
 from spotwarden.gcp.retry_policy import RetryPolicy
 from spotwarden.gcp.wire import Held, WirePage
-from spotwarden.ports import ConflictError, UnansweredError
+from spotwarden.ports import UnansweredError
 
 T = TypeVar("T")
 
@@ -87,19 +86,3 @@ def decode(answer: bytes, kind: type[T]) -> T:
         raise
     except msgspec.DecodeError as error:
         raise UnansweredError(f"the answer is cut short or not JSON: {error}") from error
-
-
-class InTime:
-    """Refuses to send what somebody else may have sent by now: a laptop sleeps for hours between lines."""
-
-    def __init__(self, before: datetime | None) -> None:
-        self._before = before
-        self._sent = False
-
-    def __call__(self) -> None:
-        """Raise where it is too late."""
-        if self._before is not None and clock.now() >= self._before:
-            over = f"the time for it was over at {self._before:%H:%M:%S} UTC"
-            # After a try that nobody answered it is no longer known that nothing was done.
-            raise UnansweredError(over) if self._sent else ConflictError(f"not sent: {over}")
-        self._sent = True

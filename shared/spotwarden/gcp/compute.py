@@ -11,13 +11,13 @@ from typing import Any
 from spotwarden import typed
 from spotwarden.gcp import offers, wire
 from spotwarden.gcp.advice import Advised
-from spotwarden.gcp.calls import InTime, decode
+from spotwarden.gcp.calls import decode
 from spotwarden.gcp.filters import WantedInstances, any_name
 from spotwarden.gcp.governed import Governed
 from spotwarden.model.instance import Instance, Instances, Operation, Operations
 from spotwarden.model.placement import MachineZones
 from spotwarden.model.request import Request
-from spotwarden.ports import RejectedError
+from spotwarden.ports import InTime, RejectedError
 
 _PAGE = wire.WirePage[wire.WireScope]
 

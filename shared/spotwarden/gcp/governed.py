@@ -8,14 +8,14 @@ import msgspec
 
 from spotwarden import typed
 from spotwarden.gcp import leftovers, wire
-from spotwarden.gcp.calls import Calls, InTime, decode
+from spotwarden.gcp.calls import Calls, decode
 from spotwarden.gcp.fleet import FIELDS, FleetPage, GatheredFleet, ZonePage, by_ids
 from spotwarden.gcp.fleet_lists import FleetDoor, read_all
 from spotwarden.gcp.leftovers import ADDRESSES, DISKS, OURS, SNAPSHOTS, LeftoverPage, Snapshots
 from spotwarden.gcp.side_by_side import side_by_side
 from spotwarden.model.fleet import Fleet, Leftover
 from spotwarden.model.instance import Operation
-from spotwarden.ports import RejectedError
+from spotwarden.ports import InTime, RejectedError
 
 CHANGED_MEANWHILE = "conditionNotMet"
 """The labels are not those that were read: somebody else was first ("Labeling resources")."""

@@ -6,14 +6,15 @@ client brings gRPC's channel and the messages of Pub/Sub along.
 """
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 
 from google.api_core.exceptions import GoogleAPICallError
-from google.pubsub_v1 import PublisherClient, PubsubMessage
+from google.pubsub_v1 import PublisherClient, PublishResponse, PubsubMessage
 
 from spotwarden import clock
 from spotwarden.gcp.grpc_service import Typed
 from spotwarden.gcp.retry_policy import RetryPolicy
-from spotwarden.ports import Published, RejectedError, UnansweredError
+from spotwarden.ports import InTime, Published, RejectedError, UnansweredError
 
 
 class CloudTopic:
@@ -34,17 +35,21 @@ class CloudTopic:
         """Give the connection back; the next call opens a new one."""
         self._pubsub.close()
 
-    def publish(self, data: bytes, attributes: Mapping[str, str]) -> Published:
+    def publish(
+        self, data: bytes, attributes: Mapping[str, str], *, before: datetime | None = None
+    ) -> Published:
         """As `Topic.publish`; any attribute name is allowed. A topic that does not exist rises as NotFound.
 
         Tried again within the patience, so a message may be published twice: readers tell by its content.
         """
         message = PubsubMessage(data=data, attributes=dict(attributes))
-        answer = self._pubsub.call(
-            lambda client, seconds: client.publish(
-                topic=self._topic, messages=[message], retry=None, timeout=seconds
-            )
-        )
+        ready = InTime(before, clock.machine)
+
+        def once(client: PublisherClient, seconds: float) -> PublishResponse:
+            ready()
+            return client.publish(topic=self._topic, messages=[message], retry=None, timeout=seconds)
+
+        answer = self._pubsub.call(once)
         if not answer.message_ids:
             raise UnansweredError(f"{self._topic} gave no id for the message")
         return Published(id=answer.message_ids[0], at=clock.now())

@@ -201,10 +201,11 @@ class ShareOut(Action, frozen=True, kw_only=True, tag=True):
 
 
 class SendMessage(Action, frozen=True, kw_only=True, tag=True):
-    """Hand a message to its channel; `notices` are the ids of what it tells."""
+    """Hand a message to its channel, not at or after `before`; `notices` are the ids of what it tells."""
 
     message: Message
     notices: tuple[str, ...]
+    before: datetime | None = None
 
 
 class Look(msgspec.Struct, frozen=True, kw_only=True, tag=True):

@@ -15,6 +15,7 @@ class Tick(msgspec.Struct, frozen=True, kw_only=True):
     patient: where a sweep must wait, it asks for the event once more. `about` is the node that an
     event speaks of, by its marker, or with `lost` by the audit log; "" for all of them. With `batch` a sweep
     has asked for a look at these `jobs` alone. `message` is the id of what came, also when it comes again.
+    `began` is its beginning by the machine's own clock, None where that is `now`: a local cloud travels.
     """
 
     function: str
@@ -26,3 +27,4 @@ class Tick(msgspec.Struct, frozen=True, kw_only=True):
     batch: bool = False
     jobs: tuple[str, ...] = ()
     message: str = ""
+    began: datetime | None = None

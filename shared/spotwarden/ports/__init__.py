@@ -13,6 +13,7 @@ from spotwarden.ports.bucket import (
 from spotwarden.ports.cloud import Cloud, no_calls
 from spotwarden.ports.compute import Compute
 from spotwarden.ports.errors import BrokenError, ConflictError, RejectedError, UnansweredError
+from spotwarden.ports.in_time import InTime
 from spotwarden.ports.people import Mailer, NoMailer, NoTopic, Published, Topic
 from spotwarden.ports.watching import Logs, Metrics
 
@@ -25,6 +26,7 @@ __all__ = [
     "ConflictError",
     "Entry",
     "HeldObject",
+    "InTime",
     "Logs",
     "Mailer",
     "Metrics",

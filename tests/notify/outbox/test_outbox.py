@@ -385,12 +385,26 @@ def test_after_a_refusal_it_is_given_up_and_the_next_message_goes():
     assert then.goes_on
 
 
+@pytest.mark.parametrize(("tries", "left"), [(1, None), (2, 1)])
+def test_what_came_too_late_to_be_sent_is_no_failure(tries, left):
+    """Nobody holds the round, nothing waits for a back-off, and a first try may still have arrived."""
+    under_way = replace(UNDER_WAY.sending, tries=tries)
+    then = after(replace(UNDER_WAY, sending=under_way), SOME, Lost(detail="?"), LIMITS, NOW)
+    assert (then.round.sending.tries if then.round.sending else None) == left
+    assert (then.round.holder, then.round.failures, then.round.retry) == (
+        "",
+        UNDER_WAY.failures,
+        UNDER_WAY.retry,
+    )
+    assert then.given_up == ()
+    assert not then.goes_on
+
+
 @pytest.mark.parametrize(
     "outcome",
     [
         Rejected(code="unsent", message="421"),
         Rejected(code="other", message="?"),
-        Lost(detail="?"),
         Observed(),
     ],
 )

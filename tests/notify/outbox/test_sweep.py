@@ -638,22 +638,59 @@ def test_a_message_that_went_is_written_down_whoever_has_the_round_by_then(room,
     assert room.round().sending is None
 
 
-def test_a_sweep_that_was_held_up_beyond_its_lease_sends_nothing(room):
-    """Another may have sent it by then; where none did, it goes once more, and says so."""
+class Frozen(HinderedRound):
+    """The store of a function that is frozen for so many seconds once it has written that it will send."""
+
+    def __init__(self, room: OutboxWorld, seconds: float) -> None:
+        super().__init__(room.cloud.store, 0, None)
+        self._room, self._seconds = room, seconds
+
+    def write(self, name, data, **how):
+        """As `Store.write`."""
+        written = self._store.write(name, data, **how)
+        span, self._seconds = self._seconds, 0.0
+        self._room.wait(seconds=span)
+        return written
+
+
+@pytest.mark.parametrize(("seconds", "sent"), [(59, [ADA]), (60, []), (90, []), (600, [])])
+def test_a_message_that_has_lain_for_a_minute_is_not_handed_over(room, seconds, sent):
+    """It names moments that count from its arrival: the next sweep writes it anew, as one that never went."""
     room.publish(notice())
     room.wait(seconds=5)
-    late = [timedelta(0)]
-
-    class Slow(HinderedRound):
-        def write(self, name, data, **how):
-            late[0] = timedelta(minutes=2)
-            return self._store.write(name, data, **how)
-
-    ports = room.cloud.ports()
-    room.tick(replace(ports, store=Slow(ports.store, 0, None)), now=lambda: room.now + late[0])
-    assert tos(room) == []
-    room.wait(minutes=2)
+    room.tick(replace(room.cloud.ports(), store=Frozen(room, seconds)))
+    assert tos(room) == sent
     room.tick()
+    assert room.copies(notice(), ADA) == [False]
+
+
+def test_a_message_that_goes_again_and_has_lain_too_long_may_still_have_gone_once(room):
+    """That it came too late this time says nothing of the first try."""
+    room.cloud.mailer.trouble.order("send", unanswered(after_work=False))
+    room.told(notice())
+    room.wait(minutes=2)
+    room.tick(replace(room.cloud.ports(), store=Frozen(room, 90)))
+    assert tos(room) == []
+    room.tick()
+    assert room.copies(notice(), ADA) == [True]
+
+
+def test_a_sweep_that_was_held_up_leaves_a_round_that_another_has_to_it(room):
+    """What that one has written down stays."""
+    room.publish(notice())
+    room.wait(seconds=5)
+
+    class Overtaken(Frozen):
+        def write(self, name, data, **how):
+            written = super().write(name, data, **how)
+            if not room.messages():
+                room.tick()
+            return written
+
+    room.tick(replace(room.cloud.ports(), store=Overtaken(room, 130)))
+    assert tos(room) == [ADA]
+    assert room.round().last is not None
+    room.tick_for(minutes=5)
     assert room.copies(notice(), ADA) == [True]
 
 

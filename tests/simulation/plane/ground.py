@@ -75,7 +75,7 @@ class PlaneGround(ABC):
             compute=self.compute,
             notices=MemoryTopic(clock),
             metrics=self.metrics,
-            mailer=MemoryMailer(),
+            mailer=MemoryMailer(clock),
             wakeups=MemoryTopic(clock),
         )
         self.settings = SETTINGS

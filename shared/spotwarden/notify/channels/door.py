@@ -1,5 +1,6 @@
 """Opens the way to mail servers and web hooks; what they need is imported when the first message is sent."""
 
+from datetime import datetime
 from functools import cached_property
 
 from spotwarden.model.message import Mail, Message
@@ -18,11 +19,11 @@ class _Door:
         self._settings = settings
         self._timeouts = timeouts
 
-    def send(self, message: Message) -> str:
-        """As `Post.send`. Safe to use from several threads."""
+    def send(self, message: Message, *, before: datetime | None = None) -> str:
+        """As `Mailer.send`. Safe to use from several threads."""
         if isinstance(message, Mail):
-            return self._mail.send(message)
-        return self._hooks.send(message)
+            return self._mail.send(message, before=before)
+        return self._hooks.send(message, before=before)
 
     @cached_property
     def _mail(self) -> Mailer:
@@ -45,7 +46,7 @@ class _Unset:
     def __init__(self, why: str) -> None:
         self._why = why
 
-    def send(self, message: Message) -> str:
+    def send(self, message: Message, *, before: datetime | None = None) -> str:
         """Say what is not set."""
-        del message
+        del message, before
         raise RejectedError("unsent", self._why)

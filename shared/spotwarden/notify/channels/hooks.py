@@ -7,6 +7,7 @@ import socket
 import ssl
 from collections.abc import Mapping
 from contextlib import closing
+from datetime import datetime
 from functools import cached_property
 from http import HTTPStatus
 from urllib.parse import SplitResult, urlsplit
@@ -16,7 +17,7 @@ from spotwarden.notify.channels.model import Hook
 from spotwarden.notify.channels.text import one_line, plain
 from spotwarden.notify.channels.timeouts import ChannelTimeouts
 from spotwarden.notify.channels.wire import Deadline, Timed, dial
-from spotwarden.ports import RejectedError, UnansweredError
+from spotwarden.ports import InTime, RejectedError, UnansweredError
 
 KEPT = 1000
 """Bytes of an answer that are looked at."""
@@ -29,7 +30,7 @@ UNKNOWN = 504
 
 
 class HookMailer:
-    """`Post` for web hooks, by their names. Safe to use from several threads.
+    """`Mailer` for web hooks, by their names. Safe to use from several threads.
 
     Over `http.client` and not `requests`, whose exceptions and log hold the URL, which is a secret, and whose
     time-outs begin anew with every byte. No redirect is followed and no proxy asked.
@@ -39,21 +40,21 @@ class HookMailer:
         self._hooks = hooks
         self._timeouts = timeouts
 
-    def send(self, message: Message) -> str:
-        """As `Post.send`, to the hook of this name."""
+    def send(self, message: Message, *, before: datetime | None = None) -> str:
+        """As `Mailer.send`, to the hook of this name."""
         if not isinstance(message, HookPost):
             raise TypeError(f"no post to a hook: {type(message).__name__}")
         hook = self._hooks.get(message.hook)
         if hook is None:
             known = ", ".join(sorted(self._hooks))
             raise RejectedError("unsent", f"SPOTWARDEN_HOOKS has no {plain(message.hook)!r}, only {known}")
-        return self._bring(message, hook)
+        return self._bring(message, hook, InTime(before))
 
     @cached_property
     def _tls(self) -> ssl.SSLContext:
         return ssl.create_default_context()
 
-    def _bring(self, message: HookPost, hook: Hook) -> str:
+    def _bring(self, message: HookPost, hook: Hook, ready: InTime) -> str:
         url, deadline = urlsplit(hook.url.reveal()), Deadline(self._timeouts.to_send)
         try:
             connection = self._connect(url, deadline)
@@ -62,6 +63,7 @@ class HookMailer:
         with closing(connection):
             talk = http.client.HTTPConnection(url.hostname or "", url.port)
             talk.sock = Timed(connection, deadline)
+            ready()
             _hand_over(talk, message, hook, url)
             deadline.renew(self._timeouts.answer)
             return _verdict(talk, message, url)

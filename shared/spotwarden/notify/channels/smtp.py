@@ -5,6 +5,7 @@ import socket
 import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from functools import cached_property
 
 from spotwarden.model.message import Mail, Message
@@ -16,18 +17,18 @@ from spotwarden.notify.channels.model import Smtp
 from spotwarden.notify.channels.text import plain
 from spotwarden.notify.channels.timeouts import ChannelTimeouts
 from spotwarden.notify.channels.wire import Deadline
-from spotwarden.ports import RejectedError, UnansweredError
+from spotwarden.ports import InTime, RejectedError, UnansweredError
 
 
 class SmtpMailer:
-    """`Post` for mail. Safe to use from several threads."""
+    """`Mailer` for mail. Safe to use from several threads."""
 
     def __init__(self, smtp: Smtp, timeouts: ChannelTimeouts) -> None:
         self._smtp = smtp
         self._timeouts = timeouts
 
-    def send(self, message: Message) -> str:
-        """As `Post.send`, to one address."""
+    def send(self, message: Message, *, before: datetime | None = None) -> str:
+        """As `Mailer.send`, to one address."""
         if not isinstance(message, Mail):
             raise TypeError(f"no mail: {type(message).__name__}")
         if not is_address(message.to):
@@ -35,7 +36,7 @@ class SmtpMailer:
         deadline = Deadline(self._timeouts.to_send)
         conversation = Conversation(self._smtp, lambda: self._tls, deadline)
         try:
-            self._bring(message.to, to_bytes(message, self._smtp.sender), conversation)
+            self._bring(message.to, to_bytes(message, self._smtp.sender), conversation, InTime(before))
             deadline.renew(self._timeouts.answer)
             return self._verdict(conversation)
         finally:
@@ -53,7 +54,7 @@ class SmtpMailer:
             ) from error
         return tls
 
-    def _bring(self, to: str, data: bytes, conversation: Conversation) -> None:
+    def _bring(self, to: str, data: bytes, conversation: Conversation, ready: InTime) -> None:
         with _unsent(self._smtp.host):
             conversation.open()
             if self._smtp.user:
@@ -61,6 +62,7 @@ class SmtpMailer:
             options = _options(conversation, to, len(data))
             replies.judge(replies.SENDER, conversation.mail(self._smtp.sender.address, options))
             replies.judge(replies.RECIPIENT, conversation.rcpt(to))
+            ready()
             replies.judge(replies.DATA, conversation.docmd("DATA"))
             conversation.hand_over(data)
 

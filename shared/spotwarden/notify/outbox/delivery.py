@@ -8,6 +8,7 @@ so, and has the same message id. That is the one way in which somebody gets a no
 """
 
 from collections.abc import Callable, Sequence
+from datetime import timedelta
 from functools import cached_property
 
 from msgspec.structs import replace
@@ -33,6 +34,8 @@ from spotwarden.ports import BrokenError, UnansweredError
 typed.prepare(Preference)
 
 Apply = Callable[[Change], Outcome]
+IN_TIME = timedelta(minutes=1)
+"""How long a message may lie before it is handed over: it names moments, which count from its arrival."""
 
 
 class UnwritableError(Exception):
@@ -187,10 +190,9 @@ class RecipientDelivery:
         until = shared.now() + limits.lease
         holder = shared.context.tick.sweep
         self._round.become(replace(self._round.now, holder=holder, until=until, sending=batch, sent=None))
-        if shared.now() >= until:
-            raise LostError(self._box.person)
         ids = tuple(item.pending.notice.id for item in some)
-        sent = SendMessage(reason=_why(some, again=again), message=message, notices=ids)
+        before = min(until, batch.sent_at + IN_TIME)
+        sent = SendMessage(reason=_why(some, again=again), message=message, notices=ids, before=before)
         return self._follow(some, batch, self._apply(sent))
 
     def _written(self, some: Sequence[Waiting], batch: Batch, renderer: Renderer, *, again: bool) -> Message:

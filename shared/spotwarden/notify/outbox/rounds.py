@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from spotwarden.model.delivery import Batch, Round
 from spotwarden.model.limits import NotifyLimits
-from spotwarden.model.outcome import Done, Outcome, Rejected, Unanswered
+from spotwarden.model.outcome import Done, Lost, Outcome, Rejected, Unanswered
 from spotwarden.notify.outbox.model import Next, Waiting
 
 MOST_TRIES = 2
@@ -46,6 +46,8 @@ def after(
         case Rejected(code="refused"):
             reason = f"it was refused: {outcome.message}"
             return Next(round=_over(before), given_up=tuple(some), reason=reason, goes_on=True)
+        case Lost():
+            return Next(round=_too_late(before))
         case Unanswered():
             return _unknown(before, some, outcome.detail, limits, now)
         case Rejected():
@@ -70,11 +72,20 @@ def _unknown(before: Round, some: Sequence[Waiting], error: str, limits: NotifyL
     return Next(round=failed)
 
 
+def _too_late(before: Round) -> Round:
+    """Nothing was sent, and nobody holds the round: the next sweep writes it anew, with its moments."""
+    return replace(before, holder="", until=None, sending=_before(before.sending))
+
+
+def _before(tried: Batch | None) -> Batch | None:
+    """What is known of a message that has certainly not been sent this time: the first try may be unknown."""
+    return replace(tried, tries=tried.tries - 1) if tried and tried.tries > 1 else None
+
+
 def _unsent(before: Round, some: Sequence[Waiting], error: str, limits: NotifyLimits, now: datetime) -> Next:
     """Try again later. Of a message that was sent once more, the first try is still unknown."""
     failed = _failed(before, error, limits, now)
-    tried = failed.sending
-    again = replace(tried, tries=tried.tries - 1) if tried and tried.tries > 1 else None
+    again = _before(failed.sending)
     old = tuple(item for item in some if _too_old(item, failed, limits, now))
     left = again if len(old) < len(some) else None
     return Next(
