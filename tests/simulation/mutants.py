@@ -168,8 +168,8 @@ RECOVERY: Mapping[str, Mutant] = {
     "the first look does not miss what the list of operations lacks": _of(
         "recovery.shown:ShownInstances", instead(_with_whole_operations)
     ),
-    "leases are not kept": _of("recovery.placing:_held_by_another", gives(False)),
-    "requests have no last moment": _of("recovery.placing:_until", gives(None)),
+    "leases are not kept": _of("recovery.placing:is_held_by_another", gives(False)),
+    "requests have no last moment": _of("recovery.placing:until", gives(None)),
     "a gang's survivors stay in the way": _of("recovery.clearing:clear_the_way", gives(None)),
     "a gang is whole with one node": _of(
         "recovery.finishing:whole", instead(lambda _old, _facts, ids: bool(ids))

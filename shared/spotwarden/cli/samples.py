@@ -10,7 +10,7 @@ from spotwarden.cli import sample_week
 from spotwarden.governance import silence
 from spotwarden.governance.cases import notices as case_notices
 from spotwarden.governance.cases import ops_notices
-from spotwarden.model.attempt import Attempt, AttemptState, Removal, Try
+from spotwarden.model.attempt import Attempt, AttemptState, LackingNode, Removal, Try
 from spotwarden.model.case import Case, CaseState, Remediation, Warned
 from spotwarden.model.facts import JobFacts, NodeFacts
 from spotwarden.model.finding import Finding, Subject, Target
@@ -22,7 +22,8 @@ from spotwarden.model.notice import TEST, Notice
 from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
 from spotwarden.notify.outbox import recipients, tidying
-from spotwarden.recovery import delay_notices, notices
+from spotwarden.recovery import delay_notices, gang_notices, notices
+from spotwarden.recovery.fates import Fate
 from spotwarden.recovery.treadmill import Treadmill
 from spotwarden.report.figures import weekly
 
@@ -174,6 +175,9 @@ def _of_jobs(tick: Tick) -> Iterator[Notice]:
     )
     pair = replace(first, instances={VM: ID, f"{JOB}-2": "1234567890123456791"})
     yield notices.node_removed(facts, pair, {VM: gone}, tick)
+    lacking = {VM: LackingNode(instance_id=ID, since=tick.now)}
+    left = replace(pair, number=2, instances={f"{JOB}-2": "1234567890123456791"}, fate=Fate.PREEMPTED.value)
+    yield gang_notices.bent(facts, replace(left, replaces={VM: ID}, lacking=lacking), tick)
     ended = replace(facts, status_code="0", ended=tick.now - _HOUR)
     yield notices.end_doubted(ended, first, "its VM ran for 60 more minutes, until it was preempted", tick)
     yield notices.differs(facts, first, ["machine type: g2-standard-8 runs, g2-standard-4 is stored"], tick)

@@ -37,6 +37,7 @@ class TryKind(Enum):
 
     CREATE = "create"
     START = "start"
+    REFILL = "refill"
 
 
 class Try(msgspec.Struct, frozen=True, kw_only=True):
@@ -47,7 +48,8 @@ class Try(msgspec.Struct, frozen=True, kw_only=True):
     tries of the attempt, those that are no longer kept included. `why` says what Google's advice on the
     place was, where that made it the first. `refused` is when it was seen to have failed: a Flex-start VM
     may wait for two hours in vain. `model` is the kind of VM that a ladder asks for; None for what the
-    script and `spot` say.
+    script and `spot` say. `least` is how many nodes of a gang that bends are enough, 0 for any other, and
+    `nodes` are those that a refill asks for.
     """
 
     place: str
@@ -61,6 +63,8 @@ class Try(msgspec.Struct, frozen=True, kw_only=True):
     why: str = ""
     refused: Moment | None = None
     model: VmModel | None = None
+    least: int = 0
+    nodes: tuple[str, ...] = ()
 
     @property
     def last_word(self) -> Moment:
@@ -88,6 +92,13 @@ class Removal(msgspec.Struct, frozen=True, kw_only=True):
     at: Moment | None = None
 
 
+class LackingNode(msgspec.Struct, frozen=True, kw_only=True):
+    """A node that a gang goes on without until it is refilled: its last instance, "" for none, since when."""
+
+    instance_id: str = ""
+    since: Moment
+
+
 class StepRange(msgspec.Struct, frozen=True, kw_only=True):
     """The steps that an attempt's program told: the first, where its heartbeats say so, and the last."""
 
@@ -111,7 +122,8 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     Engine before. `asked` is when a person last asked for an attempt that recovery has begun: what anybody
     removed before that no longer ends the job. `ended` is when its job wrote its status, where it was
     launched again before a sweep had seen its VMs gone. `waits_told` is how
-    many notices its owner has had that it waits for room.
+    many notices its owner has had that it waits for room. `bent` means that the gang before it goes on, with
+    fewer nodes or with some more, and `lacking` are the nodes that are to be refilled.
     """
 
     job: str
@@ -143,6 +155,8 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     asked: Moment | None = None
     ended: Moment | None = None
     waits_told: int = 0
+    bent: bool = False
+    lacking: Mapping[str, LackingNode] = {}
 
     @property
     def wanted(self) -> dict[str, str]:

@@ -46,7 +46,8 @@ class JobFacts(msgspec.Struct, frozen=True, kw_only=True):
     job's own, and the rest are its `namesakes`. `inserts` are the inserts, single and bulk, that the
     operation log tells of. `outlived` are VMs whose successor started while they ran: when that one is lost,
     they may be all that their owner has left to remove. `predecessors` are instances that the newest attempts
-    stand in for, of whose removal the log may tell late. `tried` are VMs that the requests of an attempt
+    stand in for, of whose removal the log may tell late. `lacking` are the last instances of the nodes that a
+    gang goes on without. `tried` are VMs that the requests of an attempt
     under way began to make. `operation` is the answer about the newest attempt's request, once somebody has
     looked, and `forgotten` means that Compute Engine does not know it any more; `surveyed` is true once the
     instances were listed after it, or after the chain was read. `fresh` is true while the newest record was
@@ -67,6 +68,7 @@ class JobFacts(msgspec.Struct, frozen=True, kw_only=True):
     nodes: tuple[NodeFacts, ...] = ()
     outlived: tuple[NodeFacts, ...] = ()
     predecessors: tuple[NodeFacts, ...] = ()
+    lacking: tuple[NodeFacts, ...] = ()
     tried: tuple[NodeFacts, ...] = ()
     script: StoredScript | None = None
     launch: Launch | NoLaunch | None = None

@@ -13,6 +13,8 @@ MOST = 1e15
 Amount = Annotated[float, msgspec.Meta(ge=0, le=MOST)]
 """Neither *not a number* nor without end: no limit could be held against them."""
 
+NodeRange = Annotated[str, msgspec.Meta(pattern=r"^([1-9]\d{0,2}:[1-9]\d{0,2})?$")]
+
 
 class JobFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Limits and wishes of one job; what is left out follows the policy.
@@ -21,7 +23,8 @@ class JobFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     `price_per_hour` of all nodes together (the currency is the developer's own). `work` is how long it
     needs in all, `deadline` when it must be done. `places` are zones or regions that it may move to; an
     empty list keeps it where its script puts it; `ladder` are the kinds of VM that it is asked for, and how
-    long each. `keep_until` is the last day on which no rule of governance
+    long each. `nodes` is how many nodes of a gang are enough, and how many it wants: "8:16" for one that
+    bends. `keep_until` is the last day on which no rule of governance
     may do anything to it, `rules` are limits of those rules that are other than the policy's, within the
     policy's ceilings. `problem` says why the file could not be read.
     """
@@ -39,9 +42,25 @@ class JobFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     on_demand_after: int | None = None
     ladder: tuple[Rung, ...] | None = None
     make_before_break: bool = False
+    nodes: NodeRange = ""
     keep_until: date | None = None
     rules: Mapping[str, Mapping[str, Any]] = {}
     problem: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse a range of nodes that no gang fits into."""
+        if self.nodes and not 1 <= self.fewest_nodes < self.most_nodes:
+            raise ValueError(f"nodes = {self.nodes!r}: the first number must be less than the second")
+
+    @property
+    def fewest_nodes(self) -> int:
+        """How many nodes are enough; 0 where all are needed."""
+        return int(self.nodes.partition(":")[0] or 0)
+
+    @property
+    def most_nodes(self) -> int:
+        """How many nodes are wanted; 0 for those of the script."""
+        return int(self.nodes.partition(":")[2] or 0)
 
     @property
     def is_bounded(self) -> bool:

@@ -15,7 +15,8 @@ class Watch(msgspec.Struct, frozen=True, kw_only=True):
     that the attempt will have, and `owner` is who launches it (`recovery/begun.py`). `whole` is None while
     nothing is missing; then it is when all instances were last seen, and `gone` is true once a complete list
     has shown one of them gone: `missing` are the ids of all that did not run then. `recorded` is true once
-    what runs has been written down. `past` are ids that the job has left behind.
+    what runs has been written down. `past` are ids that the job has left behind. `lacks` is true while
+    nodes of a gang that bends are to be refilled.
     """
 
     job: str
@@ -27,6 +28,7 @@ class Watch(msgspec.Struct, frozen=True, kw_only=True):
     recorded: bool = False
     past: tuple[str, ...] = ()
     owner: str = ""
+    lacks: bool = False
 
 
 class Watched(msgspec.Struct, frozen=True, kw_only=True):

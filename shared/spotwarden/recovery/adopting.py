@@ -192,6 +192,8 @@ def settle(facts: JobFacts, tick: Tick) -> Step | None:
         reason = "the Flex-start VM has room, and runs"
         return WriteAttempt(reason=reason, record=running, generation=facts.head)
     wanted = watch_of(facts, newest)
+    if newest.bent:
+        return _as_before(facts, wanted)
     watched = facts.watched.watch if facts.watched else None
     behind: Step | None = None
     if watched is None or replace(watched, recorded=False) != wanted:
@@ -219,11 +221,27 @@ def _is_due(job: str, tick: Tick) -> bool:
     return place % len(tick.jobs) < RECORDED
 
 
+def _as_before(facts: JobFacts, wanted: Watch) -> KeepWatch | None:
+    """The entry of a gang that goes on with other members: what they were launched as is on record."""
+    wanted = replace(wanted, recorded=True)
+    if facts.watched is not None and facts.watched.watch == wanted:
+        return None
+    generation = facts.watched.generation if facts.watched else 0
+    return KeepWatch(reason="the gang goes on", job=facts.job, watch=wanted, generation=generation)
+
+
 def watch_of(facts: JobFacts, newest: Attempt) -> Watch:
     """The entry in the list of open jobs that says what the ledger says."""
     past = {name for recorded in facts.ledger[-10:] for name in recorded.attempt.replaces.values() if name}
     past |= {removal.instance_id for removal in newest.removed.values()}
-    return Watch(job=facts.job, attempt=newest.number, instances=newest.wanted, past=tuple(sorted(past)))
+    past |= {lacking.instance_id for lacking in newest.lacking.values()} - {""}
+    return Watch(
+        job=facts.job,
+        attempt=newest.number,
+        instances=newest.wanted,
+        past=tuple(sorted(past)),
+        lacks=bool(newest.lacking),
+    )
 
 
 def _has_room(facts: JobFacts, newest: Attempt) -> datetime | None:

@@ -7,14 +7,15 @@ from msgspec.structs import replace
 from spotwarden.model.action import Step, Tell, Wait, WriteAttempt
 from spotwarden.model.attempt import Attempt, AttemptState, Lease, Recorded, Try, TryKind
 from spotwarden.model.facts import JobFacts
-from spotwarden.model.launch import NoLaunch
+from spotwarden.model.launch import Launch, NoLaunch
 from spotwarden.model.limits import RecoveryLimits
 from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
 from spotwarden.model.values import written
 from spotwarden.recovery import avoiding, notices, placement
 from spotwarden.recovery.bounds import work_left
-from spotwarden.recovery.choosing import choose, hopeless
+from spotwarden.recovery.choosing import Choosing, choose, hopeless
+from spotwarden.recovery.elastic import least_of
 from spotwarden.recovery.launching import request_id
 from spotwarden.recovery.lifecycle import AttemptEvent, follow
 from spotwarden.recovery.ownership import blocking
@@ -50,7 +51,7 @@ def ask(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick, *, lease:
         notice = notices.name_taken(facts, others, tick)
         if notice.id not in facts.told:
             return Tell(reason="another VM has the name of one of the job's VMs", notice=notice)
-    chosen = choose(facts, attempt, policy, tick, waited=waited)
+    chosen, least = _chosen(facts, attempt, policy, tick, waited=waited)
     if chosen is None:
         if hopeless(facts, attempt, policy):
             return give_up(facts, newest, _last_word(facts, attempt), tick)
@@ -66,6 +67,7 @@ def ask(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick, *, lease:
         turn=turn,
         why=chosen.advice,
         model=chosen.model,
+        least=least,
     )
     event = AttemptEvent.NEXT if attempt.state is AttemptState.PLACING else AttemptEvent.ASK
     asking = replace(
@@ -79,6 +81,19 @@ def ask(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick, *, lease:
     why = f", on demand: {chosen.why}" if chosen.why else ""
     why += f": {chosen.advice}" if chosen.advice else ""
     return WriteAttempt(reason=f"asks {chosen.place}{why}", record=asking, generation=newest.generation)
+
+
+def _chosen(
+    facts: JobFacts, attempt: Attempt, policy: Policy, tick: Tick, *, waited: bool
+) -> tuple[Choosing | None, int]:
+    """The next place, and how many nodes are enough there: every place is first asked for all of them."""
+    least = least_of(facts)
+    if not least or not isinstance(facts.launch, Launch):
+        return choose(facts, attempt, policy, tick, waited=waited), 0
+    whole = len(facts.launch.nodes)
+    if chosen := choose(facts, attempt, policy, tick, waited=False, least=whole):
+        return chosen, whole
+    return choose(facts, attempt, policy, tick, waited=waited, least=least), least
 
 
 def ask_again(newest: Recorded, tick: Tick, *, lease: Lease) -> WriteAttempt:

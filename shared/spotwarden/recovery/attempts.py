@@ -21,8 +21,10 @@ from spotwarden.model.watch import Watch, Watched
 from spotwarden.recovery import ownership, placing, strays
 from spotwarden.recovery.adopting import adopt, settle, watch_of
 from spotwarden.recovery.begun import unrecorded
+from spotwarden.recovery.bending import bend
 from spotwarden.recovery.claiming import claim, record
 from spotwarden.recovery.doubted_end import is_old, own_nodes, runs_on
+from spotwarden.recovery.elastic import as_wished
 from spotwarden.recovery.ending import clear, close, end_watch, ended, stop
 from spotwarden.recovery.fates import Fate, Now, alive
 from spotwarden.recovery.first_try import with_first_try
@@ -39,6 +41,7 @@ OVERSLEPT = timedelta(minutes=10)
 
 def next_step(facts: JobFacts, policy: Policy, tick: Tick) -> Step | None:
     """What to do next for this job; None where nothing is left to do."""
+    facts = as_wished(facts)
     step = with_first_try(facts, _step(facts, policy, tick), partial(_step, policy=policy, tick=tick))
     if facts.fresh and isinstance(step, WriteAttempt | LaunchInstances | StartInstance):
         return replace(step, fresh=True)
@@ -103,6 +106,8 @@ def _judged(facts: JobFacts, policy: Policy, tick: Tick) -> Step | None:
             return clear(node, past)
     if seen := adopt(facts, tick):
         return seen
+    if step := bend(facts, policy, tick):
+        return step
     finding = find(facts, policy.recovery, tick) if _open(facts) else None
     if finding is None:
         return _nothing_found(facts, tick)

@@ -31,7 +31,7 @@ class AttemptLife(msgspec.Struct, frozen=True, kw_only=True):
 
 def lives(facts: JobFacts) -> Iterator[AttemptLife]:
     """Each attempt that ran, oldest first; its end stands in the record of its successor."""
-    attempts = [recorded.attempt for recorded in facts.ledger]
+    attempts = [recorded.attempt for recorded in facts.ledger if not recorded.attempt.bent]
     for attempt, successor in zip_longest(attempts, attempts[1:]):
         if attempt.started is not None:
             yield AttemptLife(
@@ -123,6 +123,9 @@ def _ends(facts: JobFacts, *, taken: bool = False) -> int:
     """How often we have started it since its developer last did: after ends of its own, or after others."""
     by_us: list[Attempt] = []
     for recorded in facts.ledger:
+        if recorded.attempt.bent:
+            # The job was not started anew: it went on.
+            continue
         by_us = [] if recorded.attempt.lost is None else [*by_us, recorded.attempt]
     return sum(attempt.fate in TAKEN if taken else attempt.fate not in NOT_ITS_OWN for attempt in by_us)
 

@@ -33,10 +33,13 @@ class Choosing(msgspec.Struct, frozen=True, kw_only=True):
     model: VmModel | None = None
 
 
-def choose(facts: JobFacts, attempt: Attempt, policy: Policy, tick: Tick, *, waited: bool) -> Choosing | None:
+def choose(
+    facts: JobFacts, attempt: Attempt, policy: Policy, tick: Tick, *, waited: bool, least: int = 0
+) -> Choosing | None:
     """The next place, None where none is open now; after a back-off that was `waited` out there is one.
 
-    `attempt` already tells how its newest try failed. None as well where every place is useless.
+    `attempt` already tells how its newest try failed. None as well where every place is useless. Of a gang
+    that bends, `least` is how many nodes are asked for at least: who refused all of them may have some.
     """
     avoid = avoided(facts, policy.placement, tick.now)
     launch, kept = facts.launch, kept_instance(facts, attempt)
@@ -54,7 +57,9 @@ def choose(facts: JobFacts, attempt: Attempt, policy: Policy, tick: Tick, *, wai
     why = _why_on_demand(facts, policy, tick) if launch.spot or model else ""
     spot = not why if model is None else model is VmModel.SPOT
     fresh = [
-        place for place in places if not _asked_lately(attempt, place, policy, tick, spot=spot, model=model)
+        place
+        for place in places
+        if not _asked_lately(attempt, place, policy, tick, spot=spot, model=model, least=least)
     ]
     # What places did to spot VMs says nothing about on-demand ones.
     unknown = PlacementRecord(machine=launch.machine)
@@ -178,13 +183,16 @@ def _asked_lately(
     *,
     spot: bool = True,
     model: VmModel | None = None,
+    least: int = 0,
 ) -> bool:
     """Whether the place refused the like to this attempt within the block, or its region has no quota."""
     block = policy.placement.block
     recent = [
         tried
         for tried in attempt.tries
-        if tried.error and (tried.spot, tried.model) == (spot, model) and tick.now - tried.last_word < block
+        if tried.error
+        and (tried.spot, tried.model, tried.least) == (spot, model, least)
+        and tick.now - tried.last_word < block
     ]
     return any(
         item.place == place
@@ -211,7 +219,9 @@ def _why_on_demand(facts: JobFacts, policy: Policy, tick: Tick) -> str:
     if file.on_demand_after is not None:
         limits = msgspec.structs.replace(limits, on_demand_after=file.on_demand_after)
     return placement.why_on_demand(
-        preemptions=sum(recorded.attempt.fate == Fate.PREEMPTED.value for recorded in facts.ledger),
+        preemptions=sum(
+            fact.attempt.fate == Fate.PREEMPTED.value and not fact.attempt.bent for fact in facts.ledger
+        ),
         remaining=work_left(facts, tick.now),
         deadline=file.deadline,
         now=tick.now,

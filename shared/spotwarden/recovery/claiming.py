@@ -14,7 +14,7 @@ from spotwarden.recovery.bounds import exceeded
 from spotwarden.recovery.ending import close, end_watch
 from spotwarden.recovery.fates import Fate, alive, cause_of, lost_at
 from spotwarden.recovery.judging import LossFinding
-from spotwarden.recovery.placing import lease
+from spotwarden.recovery.leasing import lease
 from spotwarden.recovery.treadmill import is_told, treadmill, work_of
 from spotwarden.recovery.truth_table import LossVerdict
 
@@ -87,6 +87,8 @@ def record(facts: JobFacts, finding: LossFinding, tick: Tick) -> Attempt:
         cause=cause.name if (cause := cause_of(finding.node)) else "",
         lost_work=work_of(facts),
         early=finding.judgement.verdict is LossVerdict.REPLACE,
+        # What somebody has removed from a gang that bends is not made again with the rest.
+        removed=dict(newest.removed) if newest and facts.file.nodes else {},
     )
 
 

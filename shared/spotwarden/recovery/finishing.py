@@ -11,6 +11,7 @@ from spotwarden.model.instance import Instance
 from spotwarden.model.launch import Launch
 from spotwarden.model.tick import Tick
 from spotwarden.recovery import notices
+from spotwarden.recovery.elastic import in_order, lacking_of
 from spotwarden.recovery.fates import alive
 from spotwarden.recovery.inserts import of_requests
 from spotwarden.recovery.lifecycle import AttemptEvent, follow
@@ -40,10 +41,12 @@ def finish(
     )
     if notice.id not in facts.told:
         return Tell(reason=attempt.reason, notice=notice)
+    least = attempt.tries[-1].least if attempt.tries else 0
     running = replace(
         attempt,
         state=follow(attempt.state, event),
-        instances=dict(ids),
+        instances=in_order(facts, ids) if least else dict(ids),
+        lacking=lacking_of(facts, ids, tick.now) if least else {},
         started=tick.now,
         lease=None,
         not_before=None,
@@ -101,9 +104,11 @@ def came_of(facts: JobFacts, attempt: Attempt) -> dict[str, str]:
     return made(facts, attempt, dead=True) if gang else made_and_gone(facts, attempt)
 
 
-def whole(facts: JobFacts, ids: Mapping[str, str]) -> bool:
-    """Whether every node of the job is among them."""
+def whole(facts: JobFacts, ids: Mapping[str, str], least: int = 0) -> bool:
+    """Whether every node of the job is among them; of a gang that bends, `least` of its nodes."""
     if isinstance(facts.launch, Launch) and facts.launch.gang:
+        if least:
+            return len(set(facts.launch.nodes) & set(ids)) >= least
         return set(facts.launch.nodes) <= set(ids)
     return bool(ids)
 

@@ -18,6 +18,8 @@ NAMESPACE = UUID("6f2d7a52-3a1c-5c1e-9d0b-8f6f1b7b3f11")
 JOB_KEY = "spotwarden-job"
 ATTEMPT_KEY = "spotwarden-attempt"
 TURN_KEY = "spotwarden-try"
+JOINS_KEY = "spotwarden-joins"
+"""A node of a gang that bends begins once a record of the chain names it."""
 _OWN_MODELS = frozenset(("FLEX_START", "RESERVATION_BOUND"))
 
 
@@ -50,6 +52,25 @@ def stamp(request: Request, job: str, attempt: int, turn: int = 1) -> Request:
     return msgspec.structs.replace(request, body=_stamped(request.body, ours, keep_out=from_template))
 
 
+def for_nodes(request: Request, nodes: Collection[str], least: int) -> Request:
+    """A bulk request for these of its nodes, of which so many are enough."""
+    some = {key: own for key, own in _each(request).items() if (own.get("name") or key) in nodes}
+    counted = {"perInstanceProperties": some, "count": str(len(some)), "minCount": str(least)}
+    return msgspec.structs.replace(request, body={**request.body, **counted})
+
+
+def _each(request: Request) -> Mapping[str, Mapping[str, Any]]:
+    each: Mapping[str, Mapping[str, Any]] = request.body.get("perInstanceProperties", {})
+    return each
+
+
+def _joining(request: Request) -> Request:
+    inner = dict(request.body["instanceProperties"])
+    if "metadata" in inner:
+        inner["metadata"] = _with_items(inner["metadata"], {JOINS_KEY: "1"})
+    return msgspec.structs.replace(request, body={**request.body, "instanceProperties": inner})
+
+
 def _stamped(properties: Mapping[str, Any], ours: Mapping[str, str], *, keep_out: bool) -> dict[str, Any]:
     body = dict(properties)
     if "metadata" in body or not keep_out:
@@ -73,6 +94,9 @@ def prepare(
     if last.model is not None:
         request = msgspec.structs.replace(request, body=as_model(request.body, last.model))
     stamped = _elsewhere(stamp(request, attempt.job, attempt.number, last.turn), last.place, held)
+    if last.least:
+        names = last.nodes or tuple(own.get("name") or key for key, own in _each(stamped).items())
+        stamped = _joining(for_nodes(stamped, names, last.least))
     body = dict(stamped.body)
     inner = body.get("instanceProperties", body)
     scheduling = dict(inner.get("scheduling", {}))

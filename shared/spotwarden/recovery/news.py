@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from spotwarden.model.attempt import Attempt, AttemptState
+from spotwarden.model.attempt import Attempt, AttemptState, TryKind
 from spotwarden.model.placement import PlaceEvent, PlaceNews
 from spotwarden.model.tick import Tick
 from spotwarden.recovery.fates import Fate
@@ -17,13 +17,22 @@ def news(record: Attempt, tick: Tick) -> Iterator[PlaceNews]:
     for tried in record.tries[-2:]:
         if tried.error and tried.spot and refusal(tried.error) is RefusalKind.STOCKOUT:
             yield PlaceNews(place=tried.place, event=PlaceEvent.STOCKOUT, at=tried.last_word)
-    if record.state is AttemptState.RUNNING and record.tries and record.tries[-1].spot:
+    if record.state is AttemptState.RUNNING and _gave(record):
         yield PlaceNews(place=record.tries[-1].place, event=PlaceEvent.GAVE, at=tick.now)
     if _begins(record) and record.fate == Fate.PREEMPTED.value and record.lost_in:
         yield PlaceNews(place=record.lost_in, event=PlaceEvent.PREEMPTED, at=record.lost or tick.now)
 
 
+def _gave(record: Attempt) -> bool:
+    """Whether its newest try gave it spot VMs; what goes on without some of them has got nothing."""
+    if not record.tries or not record.tries[-1].spot or record.tries[-1].kind is TryKind.REFILL:
+        return False
+    return not record.bent or not record.replaces
+
+
 def _begins(record: Attempt) -> bool:
     """Whether it is a claim, alone or with its first try in it; told again, it counts once."""
+    if record.bent:
+        return bool(record.replaces) and record.created == record.updated
     untried = len(record.tries) == 1 and not record.tries[0].operation and not record.tries[0].error
     return record.state is AttemptState.CLAIMED or (record.state is AttemptState.PLACING and untried)

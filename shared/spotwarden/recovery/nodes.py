@@ -1,6 +1,6 @@
 """A job's nodes: its markers, its ledger and its registrations, held against what Compute Engine shows."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from msgspec.structs import replace
@@ -44,6 +44,7 @@ def with_nodes(facts: JobFacts, markers: Sequence[Marker], shown: ShownInstances
         outlived=tuple(_node(facts, shown, node, another, None) for node, another in _outlived(facts)),
         predecessors=tuple(_node(facts, shown, node, one, None) for node, one in _predecessors(facts)),
         tried=tuple(_node(facts, shown, node, tried, None) for node, tried in _tried(facts)),
+        lacking=tuple(_lacking(facts, shown)),
     )
 
 
@@ -92,6 +93,16 @@ def _predecessors(facts: JobFacts) -> list[tuple[str, str]]:
     last = [recorded.attempt for recorded in facts.ledger[-3:]]
     past = [item for item in last if item is not newest or newest.state is AttemptState.RUNNING]
     return [(node, name) for attempt in past for node, name in attempt.replaces.items() if name]
+
+
+def _lacking(facts: JobFacts, shown: ShownInstances) -> Iterator[NodeFacts]:
+    """The last instances of the nodes that a gang goes on without, each missed since that was written."""
+    for name, lacking in facts.newest.lacking.items() if facts.newest else ():
+        if lacking.instance_id:
+            node = _node(facts, shown, name, lacking.instance_id, None)
+            # The record that goes on without it answers its cause; who asks for it again has to know that.
+            history = shown.history(lacking.instance_id, name, None, frozenset())
+            yield replace(node, missing_since=lacking.since, history=history)
 
 
 def _tried(facts: JobFacts) -> list[tuple[str, str]]:
@@ -182,6 +193,7 @@ def _names(facts: JobFacts, markers: Sequence[Marker]) -> set[str]:
 def _ids(facts: JobFacts, markers: Sequence[Marker]) -> set[str]:
     last = [recorded.attempt for recorded in facts.ledger[-2:]]
     ids = {name for attempt in last for of in (attempt.instances, attempt.replaces) for name in of.values()}
+    ids |= {lacking.instance_id for attempt in last for lacking in attempt.lacking.values()}
     said = {marker.body.instance_id for marker in markers if marker.body.instance_id}
     return {*ids, *said, *facts.registrations.values()} - {""}
 

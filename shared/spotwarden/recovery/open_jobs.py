@@ -96,6 +96,7 @@ def is_whole(watched: Watched, alive: dict[str, Instance]) -> bool:
     return bool(
         watch.instances
         and watch.recorded
+        and not watch.lacks
         and watch.whole is None
         and all(_runs_on(alive.get(instance), watched.since) for instance in watch.instances.values())
     )

@@ -4,16 +4,15 @@ The lease guards the steps up to an answered request. From then on every step is
 an operation is only looked at, ids are written as they are, and the ledger changes under its generation.
 """
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from msgspec.structs import replace
 
 from spotwarden.model.action import LaunchInstances, Look, StartInstance, Step, Survey, Wait, WriteAttempt
-from spotwarden.model.attempt import Attempt, AttemptState, Lease, Recorded, Try, TryKind
+from spotwarden.model.attempt import Attempt, AttemptState, Recorded, Try, TryKind
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.instance import Operation
 from spotwarden.model.launch import Choice, Launch
-from spotwarden.model.limits import RecoveryLimits
 from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
 from spotwarden.recovery import asking, finishing
@@ -27,6 +26,7 @@ from spotwarden.recovery.finishing import finish, inserted, launched_anew, made,
 from spotwarden.recovery.flexible import is_flexible, waiting
 from spotwarden.recovery.identity import CLOCKS_APART
 from spotwarden.recovery.launching import prepare
+from spotwarden.recovery.leasing import is_held_by_another, lease, until
 from spotwarden.recovery.lifecycle import AttemptEvent
 from spotwarden.recovery.progress import UNANSWERED_AT_MOST
 from spotwarden.recovery.removal import may_be_removed, removed
@@ -35,11 +35,6 @@ from spotwarden.recovery.waits import tell_of_wait
 REMOVED = "a person has removed an instance of it since"
 TOLD_LATE = timedelta(minutes=5)
 """What was asked for longer ago may be lost again by the time it is told of: then it is looked for first."""
-
-
-def lease(limits: RecoveryLimits, tick: Tick) -> Lease:
-    """The lease that this sweep takes."""
-    return Lease(holder=tick.sweep, until=tick.now + limits.lease)
 
 
 def carry_on(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> Step:
@@ -74,7 +69,7 @@ def _undone(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> St
         return tell_of_wait(facts, newest, policy, tick) or asking.wait(attempt, tick)
     if step := clear_the_way(facts, attempt):
         return step
-    if attempt.state is AttemptState.CLAIMED and _held_by_another(attempt, tick):
+    if attempt.state is AttemptState.CLAIMED and is_held_by_another(attempt, tick):
         return Wait(reason=f"another sweep works on attempt {attempt.number}")
     # What this sweep has seen may be older than the claim; before anything is asked it looks again.
     return None if facts.surveyed else _survey(facts, attempt)
@@ -92,7 +87,7 @@ def _guarded(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> S
     attempt, held = newest.attempt, newest.attempt.lease
     if facts.unanswered >= UNANSWERED_AT_MOST:
         return _let_go(newest, tick)
-    if _held_by_another(attempt, tick):
+    if is_held_by_another(attempt, tick):
         return Wait(reason=f"another sweep works on attempt {attempt.number}")
     if held is None or held.holder != tick.sweep:
         taken = replace(attempt, lease=lease(policy.recovery, tick), updated=tick.now)
@@ -101,11 +96,6 @@ def _guarded(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> S
     if attempt.state is AttemptState.CLAIMED:
         return asking.ask(facts, newest, policy, tick, lease=lease(policy.recovery, tick), waited=False)
     return _send(facts, newest, policy, tick)
-
-
-def _held_by_another(attempt: Attempt, tick: Tick) -> bool:
-    held = attempt.lease
-    return held is not None and held.holder != tick.sweep and held.until > tick.now
 
 
 def _removal(facts: JobFacts, newest: Recorded, tick: Tick) -> Step | None:
@@ -148,7 +138,7 @@ def _send(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> Step
             zone=last.place,
             instance_id=next(iter(attempt.replaces.values())),
             request_id=last.request_id,
-            before=_until(attempt),
+            before=until(attempt),
         )
     choice = _choice(facts, last.place)
     if choice is None:
@@ -162,13 +152,8 @@ def _send(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> Step
         generation=newest.generation,
         request=prepare(choice.request, attempt, left=left, held=held_zones(facts, attempt) | avoid),
         request_id=last.request_id,
-        before=_until(attempt),
+        before=until(attempt),
     )
-
-
-def _until(attempt: Attempt) -> datetime | None:
-    """Until when the request may be sent: then somebody whose clock is ahead may take the attempt over."""
-    return attempt.lease.until - CLOCKS_APART if attempt.lease else None
 
 
 def _choice(facts: JobFacts, place: str) -> Choice | None:
@@ -259,7 +244,7 @@ def _gang_created(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick)
     # A list that hides a zone may hide the newest of them, and then the log tells only of older ones.
     shown = made(facts, attempt, dead=True)
     ids = shown if facts.unsure else {**inserted(facts, attempt), **shown}
-    if whole(facts, ids):
+    if whole(facts, ids, last.least):
         return finish(facts, newest, ids, tick)
     if tick.now - last.at >= policy.recovery.log_delay and not facts.unsure:
         return _refused(facts, newest, "incomplete: not all nodes were made", policy, tick)
@@ -285,9 +270,10 @@ def _refused(facts: JobFacts, newest: Recorded, error: str, policy: Policy, tick
     if (gang or direct) and not facts.surveyed:
         return _survey(facts, attempt)
     ids = made(facts, attempt, dead=not gang) or revived(facts, attempt)
-    if direct and not whole(facts, ids) and not facts.unsure:
+    least = attempt.tries[-1].least
+    if direct and not whole(facts, ids, least) and not facts.unsure:
         ids = made_and_gone(facts, attempt)
-    if direct and whole(facts, ids):
+    if direct and whole(facts, ids, least):
         return finish(facts, newest, ids, tick)
     if in_the_way(facts, attempt) or (facts.surveyed and facts.unsure):
         if step := clear_the_way(facts, attempt):

@@ -100,7 +100,8 @@ def told_late(facts: JobFacts) -> NodeFacts | None:
     for recorded in facts.ledger:
         since_asked = [] if recorded.attempt.lost is None else [*since_asked, recorded.attempt]
     for attempt in since_asked:
-        for node in facts.predecessors:
+        # A gang that bends goes on without a node that was removed.
+        for node in () if attempt.bent else facts.predecessors:
             cause = cause_of(node) if on_purpose(facts, node) else None
             if _asked_since(node, *since_asked):
                 continue

@@ -12,7 +12,7 @@ from spotwarden.model.limits import RecoveryLimits
 from spotwarden.model.tick import Tick
 from spotwarden.recovery.attempts import IN_FLIGHT
 from spotwarden.recovery.fates import GOING, KEPT, alive
-from spotwarden.recovery.placing import lease
+from spotwarden.recovery.leasing import lease
 
 
 def problem(facts: JobFacts, *, again: bool) -> str:

@@ -22,6 +22,7 @@ PACKAGE = Path(spotwarden.__file__).parent
 ROOMS = {
     "notices": "recovery/notices.py",
     "delay_notices": "recovery/delay_notices.py",
+    "gang_notices": "recovery/gang_notices.py",
     "case_notices": "governance/cases/notices.py",
     "recipients": "notify/outbox/recipients.py",
     "ops_notices": "governance/cases/ops_notices.py",
@@ -60,7 +61,7 @@ def test_every_producer_has_a_sample():
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in ROOMS
     }
     assert set(producers()) == called
-    assert len(called) == 25
+    assert len(called) == 26
 
 
 def test_every_kind_is_registered_and_has_one_sample():

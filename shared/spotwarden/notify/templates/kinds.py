@@ -46,6 +46,11 @@ _OF_JOBS = {
         "A job has waited 30 minutes, 4 hours or a day for a VM, because no zone has room.",
         Severity.WARNING,
     ),
+    "gang_changed": _kind(
+        "continues on other nodes",
+        "A gang that bends lost nodes and continues on the others, or missing nodes joined it again.",
+        Severity.INFO,
+    ),
     "node_removed": _kind(
         "continues without a node", "A gang continues after one of its nodes was removed.", Severity.WARNING
     ),

@@ -1,0 +1,108 @@
+"""A gang that bends: it goes on without the nodes that were lost, and with those that were refilled.
+
+Each change of its members is the next record of the chain, which its nodes read: an attempt's number is the
+epoch of its members. A node that the newest record does not name writes nothing more.
+"""
+
+from collections.abc import Mapping
+
+from msgspec.structs import replace
+
+from spotwarden.model.action import KeepWatch, Step, Wait
+from spotwarden.model.attempt import Attempt, AttemptState, LackingNode
+from spotwarden.model.facts import JobFacts, NodeFacts
+from spotwarden.model.launch import Launch
+from spotwarden.model.policy import Policy
+from spotwarden.model.tick import Tick
+from spotwarden.model.watch import Watch
+from spotwarden.recovery.adopting import settle
+from spotwarden.recovery.claiming import record
+from spotwarden.recovery.elastic import home_of, least_of, living
+from spotwarden.recovery.ending import clear, close
+from spotwarden.recovery.fates import cause_of, fate_of, lost_at
+from spotwarden.recovery.judging import LossFinding
+from spotwarden.recovery.membership import members, survey, tell_and_write
+from spotwarden.recovery.refilling import refill
+from spotwarden.recovery.removal import removal_of
+from spotwarden.recovery.treadmill import work_of
+from spotwarden.recovery.truth_table import judge
+
+
+def bend(facts: JobFacts, policy: Policy, tick: Tick) -> Step | None:
+    """What is to be done about the members of a gang that bends; None where nothing is, or for any other."""
+    newest = facts.ledger[-1] if facts.ledger else None
+    if not least_of(facts) or newest is None or newest.attempt.state is not AttemptState.RUNNING:
+        return None
+    if facts.unsure:
+        return Wait(reason=f"the list of instances is incomplete ({facts.unsure})", soon=False)
+    attempt = newest.attempt
+    for node in facts.nodes:
+        if node.marker is not None and _is_past(attempt, node):
+            return clear(node, f"{node.node} is no member of the gang any more")
+    left = living(facts, attempt)
+    if len(left) < len(attempt.instances):
+        return _lost(facts, attempt, left, policy, tick)
+    step = refill(facts, newest, left, policy, tick)
+    return (settle(facts, tick) or step) if isinstance(step, Wait) else step
+
+
+def _is_past(attempt: Attempt, node: NodeFacts) -> bool:
+    """Whether a marker is about an instance that the gang goes on without, or that never joined it."""
+    if node.instance_id and not attempt.seen and node.instance_id not in attempt.instances.values():
+        return True
+    gone = {lacking.instance_id for lacking in attempt.lacking.values()}
+    gone |= {removal.instance_id for removal in attempt.removed.values()}
+    return node.instance_id in gone - {""}
+
+
+def _lost(
+    facts: JobFacts, attempt: Attempt, left: Mapping[str, str], policy: Policy, tick: Tick
+) -> Step | None:
+    """Go on without what does not run any more; None where too few are left, and the gang is made anew."""
+    if not facts.surveyed:
+        return survey(facts, attempt)
+    gone = {node: name for node, name in attempt.instances.items() if node not in left}
+    lost = [node for node in facts.nodes if gone.get(node.node) == node.instance_id]
+    if len(left) < least_of(facts):
+        return _too_few(facts, attempt, lost, policy, tick)
+    if facts.watched is None:
+        watch = Watch(job=facts.job)
+        return KeepWatch(reason="the job is open", job=facts.job, watch=watch, generation=0)
+    first = min(lost, key=lambda node: lost_at(node, tick), default=NodeFacts(node=next(iter(gone))))
+    lacking = {node: LackingNode(instance_id=name, since=tick.now) for node, name in gone.items()}
+    size = len(left) + len(attempt.lacking) + len(gone)
+    changed = replace(
+        members(facts, attempt, left, tick),
+        reason=f"{_named(gone)} lost: {len(left)} of {size} nodes go on",
+        replaces=gone,
+        markers={node.node: node.marker.generation for node in facts.nodes if node.marker},
+        lacking={**attempt.lacking, **lacking},
+        lost=lost_at(first, tick),
+        lost_in=cause.zone if (cause := cause_of(first)) else home_of(facts, left.values()),
+        fate=fate_of(first, policy.recovery, tick).value,
+        cause=cause.name if cause else "",
+        lost_work=work_of(facts),
+    )
+    return tell_and_write(facts, changed, tick)
+
+
+def _named(gone: Mapping[str, str]) -> str:
+    first = ", ".join([*gone][:3])
+    more = f" and {len(gone) - 3} more" if len(gone) > 3 else ""  # noqa: PLR2004 — as many as a line holds
+    return f"{first}{more} {'was' if len(gone) == 1 else 'were'}"
+
+
+def _too_few(
+    facts: JobFacts, attempt: Attempt, lost: list[NodeFacts], policy: Policy, tick: Tick
+) -> Step | None:
+    """Close a gang of which too many nodes were removed on purpose ever to be enough again."""
+    removed = {node.node: removal for node in lost if (removal := removal_of(facts, node))}
+    gone = {*attempt.removed, *removed}
+    nodes = facts.launch.nodes if isinstance(facts.launch, Launch) else ()
+    wish = {*nodes, *attempt.removed} - gone
+    if not removed or len(wish) >= least_of(facts):
+        return None
+    finding = next(node for node in lost if node.node in removed)
+    match = LossFinding(node=finding, judgement=judge(finding, policy.recovery, tick))
+    why = f"{len(gone)} nodes were removed on purpose, and fewer are left than the {least_of(facts)} it needs"
+    return close(facts, record(facts, match, tick), why, AttemptState.STOPPED, tick)

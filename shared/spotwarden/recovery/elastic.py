@@ -1,0 +1,91 @@
+"""A gang that bends: which of its nodes run, how many are enough, and whom it wants besides.
+
+Pure: from facts to answers. `recovery.bending` makes steps of them.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Mapping
+from datetime import datetime
+
+from msgspec.structs import replace
+
+from spotwarden.model.attempt import Attempt, LackingNode
+from spotwarden.model.facts import JobFacts
+from spotwarden.model.instance import Instance, Status
+from spotwarden.model.launch import Choice, Launch
+from spotwarden.recovery.fates import alive
+from spotwarden.recovery.launching import for_nodes
+
+
+def least_of(facts: JobFacts) -> int:
+    """How many nodes of the job are enough; 0 for one that needs all, or has one."""
+    if not isinstance(facts.launch, Launch) or not facts.launch.gang:
+        return 0
+    least = facts.file.fewest_nodes
+    return least if facts.file.most_nodes == len(facts.launch.nodes) + len(_removed(facts)) else 0
+
+
+def as_wished(facts: JobFacts) -> JobFacts:
+    """The facts with a launch of what the gang still wants: none of the nodes that somebody has removed."""
+    removed = _removed(facts)
+    if not removed or not isinstance(facts.launch, Launch) or facts.launch.nodes == (facts.job,):
+        return facts
+    if facts.file.most_nodes != len(facts.launch.nodes):
+        return facts
+    nodes = tuple(node for node in facts.launch.nodes if node not in removed)
+    if len(nodes) < facts.file.fewest_nodes:
+        return facts
+    choices = tuple(
+        Choice(place=choice.place, request=for_nodes(choice.request, nodes, len(nodes)))
+        for choice in facts.launch.choices
+    )
+    return replace(facts, launch=replace(facts.launch, nodes=nodes, choices=choices))
+
+
+def _removed(facts: JobFacts) -> Collection[str]:
+    """The nodes that a gang that bends no longer wants."""
+    newest = facts.newest
+    return newest.removed.keys() if newest and facts.file.nodes and not newest.closed else ()
+
+
+def living(facts: JobFacts, attempt: Attempt) -> dict[str, str]:
+    """The instances of the attempt that run, or are about to, by node, in its order."""
+    running = {instance.id for instance in facts.instances if alive(instance)}
+    return {node: name for node, name in attempt.instances.items() if name in running}
+
+
+def home_of(facts: JobFacts, ids: Collection[str]) -> str:
+    """The zone in which most of these instances are; "" where none is shown."""
+    zones = Counter(instance.zone for instance in facts.instances if instance.id in ids)
+    return min(zones, key=lambda zone: (-zones[zone], zone), default="")
+
+
+def joinable(facts: JobFacts, attempt: Attempt) -> dict[str, Instance]:
+    """Instances of the job's own that run under the name of a node that lacks, and that no record has."""
+    known = {
+        name
+        for recorded in facts.ledger
+        for ids in (recorded.attempt.instances, recorded.attempt.replaces)
+        for name in ids.values()
+    }
+    return {
+        instance.name: instance
+        for instance in facts.instances
+        if instance.name in attempt.lacking
+        and instance.id not in known
+        and instance.job == facts.job
+        and instance.status is Status.RUNNING
+    }
+
+
+def in_order(facts: JobFacts, ids: Mapping[str, str]) -> dict[str, str]:
+    """Instances by node, in the order of the nodes: the first one of them leads the others."""
+    names = facts.launch.nodes if isinstance(facts.launch, Launch) else ()
+    places = {node: place for place, node in enumerate(names)}
+    return dict(sorted(ids.items(), key=lambda item: (places.get(item[0], len(places)), item[0])))
+
+
+def lacking_of(facts: JobFacts, ids: Collection[str], now: datetime) -> dict[str, LackingNode]:
+    """What a gang that was made in part still lacks: nothing of these nodes was ever there."""
+    names = facts.launch.nodes if isinstance(facts.launch, Launch) else ()
+    return {node: LackingNode(since=now) for node in names if node not in ids}

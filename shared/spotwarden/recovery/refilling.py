@@ -1,0 +1,261 @@
+"""A gang's missing nodes, asked for again under their names, beside those that run.
+
+A refill is a try of the attempt that runs, written down before it is sent, as any other. What it makes joins
+the gang by the next record: until that names it, it trains nothing.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from msgspec.structs import replace
+
+from spotwarden.model.action import LaunchInstances, Look, RegisterInstance, Step, Tell, Wait, WriteAttempt
+from spotwarden.model.attempt import Attempt, Recorded, Removal, Try, TryKind
+from spotwarden.model.facts import JobFacts, NodeFacts
+from spotwarden.model.instance import Instance
+from spotwarden.model.launch import Launch
+from spotwarden.model.policy import Policy
+from spotwarden.model.tick import Tick
+from spotwarden.recovery import asking, notices
+from spotwarden.recovery.bounds import SHORTEST_RUN, time_left
+from spotwarden.recovery.clearing import delete
+from spotwarden.recovery.elastic import home_of, joinable
+from spotwarden.recovery.fates import GOING, KEPT, Fate, fate_of
+from spotwarden.recovery.flexible import is_flexible
+from spotwarden.recovery.identity import CLOCKS_APART
+from spotwarden.recovery.inserts import of_requests
+from spotwarden.recovery.launching import prepare, request_id
+from spotwarden.recovery.leasing import is_held_by_another, lease, until
+from spotwarden.recovery.membership import members, survey, tell_and_write
+from spotwarden.recovery.progress import UNANSWERED_AT_MOST
+from spotwarden.recovery.removal import removal_of
+
+UNSEEN_AFTER = asking.A_TICK
+"""What an operation has made, and the lists do not show for so long, is gone again."""
+TAKEN_BACK = "incomplete: what was made is gone again"
+
+
+def refill(
+    facts: JobFacts, newest: Recorded, left: Mapping[str, str], policy: Policy, tick: Tick
+) -> Step | None:
+    """The next step to have the gang's missing nodes again; None where none is missing."""
+    attempt = newest.attempt
+    if not attempt.lacking:
+        return None
+    if step := _removed(facts, newest, tick):
+        return step
+    if is_under_way(attempt):
+        return _carry_on(facts, newest, left, policy, tick)
+    if joinable(facts, attempt):
+        return _join(facts, attempt, left, tick)
+    return _ask(facts, newest, left, policy, tick)
+
+
+def is_under_way(attempt: Attempt) -> bool:
+    """Whether a refill was written down of which nobody knows yet what came."""
+    last = attempt.tries[-1] if attempt.tries else None
+    return last is not None and last.kind is TryKind.REFILL and last.refused is None
+
+
+def _removed(facts: JobFacts, newest: Recorded, tick: Tick) -> Step | None:
+    """Take a node off the wish that somebody has removed, or that left by itself; its owner is told first."""
+    attempt = newest.attempt
+    found = {node.node: removal for node in _gone(facts, attempt) if (removal := removal_of(facts, node))}
+    if not found:
+        return None
+    notice = notices.node_removed(facts, attempt, found, tick)
+    if notice.id not in facts.told:
+        return Tell(reason=notice.what, notice=notice)
+    return WriteAttempt(
+        reason=f"the gang continues without {', '.join(found)}",
+        record=_without(attempt, found, tick),
+        generation=newest.generation,
+    )
+
+
+def _without(attempt: Attempt, found: Mapping[str, Removal], tick: Tick) -> Attempt:
+    kept = {node: lacking for node, lacking in attempt.lacking.items() if node not in found}
+    return replace(attempt, lacking=kept, removed={**attempt.removed, **found}, updated=tick.now)
+
+
+def _gone(facts: JobFacts, attempt: Attempt) -> list[NodeFacts]:
+    """The last instances of the nodes that lack, as far as these facts have looked at them."""
+    return [
+        node
+        for node in facts.lacking
+        if (lacking := attempt.lacking.get(node.node)) and lacking.instance_id == node.instance_id
+    ]
+
+
+def _ask(
+    facts: JobFacts, newest: Recorded, left: Mapping[str, str], policy: Policy, tick: Tick
+) -> Step | None:
+    """Write down which nodes are about to be asked for, where their peers are."""
+    attempt = newest.attempt
+    last = attempt.tries[-1] if attempt.tries else None
+    again = _not_before(last, policy)
+    if again is not None and tick.now < again:
+        return Wait(reason=f"missing nodes are requested again at {again:%H:%M:%S} UTC", soon=False)
+    left_to_run = time_left(facts, tick.now)
+    if left_to_run is not None and left_to_run < SHORTEST_RUN:
+        return Wait(reason="no missing node is requested: the job's time or budget is used up", soon=False)
+    due, wait = _due(facts, attempt, policy, tick)
+    if not isinstance(wait, Wait | None):
+        return wait
+    place = home_of(facts, left.values())
+    if not due or not _is_choice(facts, place):
+        return wait or Wait(reason=f"nothing can be requested in {place}", soon=False)
+    turn = (last.turn if last else 0) + 1
+    trying = Try(
+        place=place,
+        request_id=request_id(attempt.job, attempt.number, f"refill/{place}", turn),
+        at=tick.now,
+        kind=TryKind.REFILL,
+        spot=last.spot if last else True,
+        turn=turn,
+        model=last.model if last else None,
+        least=1,
+        nodes=due,
+    )
+    asked = replace(
+        attempt,
+        tries=(*attempt.tries, trying)[-asking.TRIES_KEPT :],
+        lease=lease(policy.recovery, tick),
+        updated=tick.now,
+    )
+    return WriteAttempt(
+        reason=f"asks {place} for {', '.join(due)}", record=asked, generation=newest.generation
+    )
+
+
+def _not_before(last: Try | None, policy: Policy) -> datetime | None:
+    refused = last is not None and last.kind is TryKind.REFILL and last.error
+    return last.last_word + policy.placement.block if last and refused else None
+
+
+def _is_choice(facts: JobFacts, place: str) -> bool:
+    return isinstance(facts.launch, Launch) and any(item.place == place for item in facts.launch.choices)
+
+
+def _due(
+    facts: JobFacts, attempt: Attempt, policy: Policy, tick: Tick
+) -> tuple[tuple[str, ...], Step | None]:
+    """The nodes to ask for, of which it is known that nobody has removed them; and what is waited for."""
+    due = [node for node, lacking in attempt.lacking.items() if not lacking.instance_id]
+    wait: Wait | None = None
+    looked = {node.node: node for node in _gone(facts, attempt)}
+    for name in attempt.lacking:
+        node = looked.get(name)
+        if node is None:
+            wait = wait if name in due else Wait(reason=f"{name} was not looked at yet")
+        elif fate_of(node, policy.recovery, tick, flexible=is_flexible(facts)) is Fate.UNTOLD:
+            wait = Wait(reason=f"the operation log has not had time to say what befell {name}", soon=False)
+        elif (there := _holder(facts, node)) is None:
+            due.append(name)
+        elif there.status in KEPT:
+            return (), delete(there, attempt)
+        elif there.status in GOING:
+            wait = Wait(reason=f"{name} must be gone first")
+    return tuple(due), wait
+
+
+def _holder(facts: JobFacts, node: NodeFacts) -> Instance | None:
+    return next((instance for instance in facts.instances if instance.id == node.instance_id), None)
+
+
+def _carry_on(facts: JobFacts, newest: Recorded, left: Mapping[str, str], policy: Policy, tick: Tick) -> Step:
+    """Send what was written down, look what came of it, and let it join."""
+    attempt, last, operation = newest.attempt, newest.attempt.tries[-1], facts.operation
+    if last.error:
+        return _note(newest, tick, last.error)
+    if not last.operation and operation is None:
+        return _send(facts, newest, policy, tick)
+    if operation is not None and not last.operation:
+        noted = replace(asking.noted(attempt, tick, operation=operation.name), lease=None, updated=tick.now)
+        return WriteAttempt(
+            reason="the request was accepted", record=noted, generation=newest.generation, later=True
+        )
+    if facts.forgotten:
+        return _came_of(facts, newest, left, tick)
+    if operation is None or operation.name != last.operation:
+        return Look(place=last.place, operation=last.operation)
+    if not operation.done:
+        return Wait(reason=f"Compute Engine is still making {', '.join(last.nodes)} in {last.place}")
+    if operation.error:
+        return _note(newest, tick, operation.error)
+    return _came_of(facts, newest, left, tick)
+
+
+def _send(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> Step:
+    attempt, last = newest.attempt, newest.attempt.tries[-1]
+    if facts.unanswered >= UNANSWERED_AT_MOST:
+        return Wait(reason="Compute Engine does not answer")
+    if is_held_by_another(attempt, tick):
+        return Wait(reason=f"another sweep works on attempt {attempt.number}")
+    if attempt.lease is None or attempt.lease.holder != tick.sweep:
+        taken = replace(attempt, lease=lease(policy.recovery, tick), updated=tick.now)
+        return WriteAttempt(reason="took over the refill", record=taken, generation=newest.generation)
+    choices = facts.launch.choices if isinstance(facts.launch, Launch) else ()
+    choice = next((item for item in choices if item.place == last.place), None)
+    if choice is None:
+        return _note(newest, tick, "notFound: the create script no longer goes there")
+    left = time_left(facts, tick.now)
+    return LaunchInstances(
+        reason=f"{', '.join(last.nodes)} of attempt {attempt.number} in {last.place}",
+        job=attempt.job,
+        attempt=attempt.number,
+        generation=newest.generation,
+        request=prepare(choice.request, attempt, left=left),
+        request_id=last.request_id,
+        before=until(attempt),
+    )
+
+
+def _came_of(facts: JobFacts, newest: Recorded, left: Mapping[str, str], tick: Tick) -> Step:
+    """Let join what a request has made, all of it at once; what is gone again was refused."""
+    attempt, last = newest.attempt, newest.attempt.tries[-1]
+    if not facts.surveyed:
+        return survey(facts, attempt)
+    there = joinable(facts, attempt)
+    made = {
+        insert.target_name for insert in of_requests(facts.inserts, {last.request_id}) if not insert.error
+    }
+    young = tick.now - last.at < UNSEEN_AFTER + CLOCKS_APART
+    if young and (made - set(there) or not there):
+        return Wait(reason=f"{last.place} does not show all of {', '.join(last.nodes)} yet")
+    return _join(facts, attempt, left, tick) if there else _note(newest, tick, TAKEN_BACK)
+
+
+def _join(facts: JobFacts, attempt: Attempt, left: Mapping[str, str], tick: Tick) -> Step:
+    """Register what is new, then write the record that names it."""
+    if not facts.surveyed:
+        return survey(facts, attempt)
+    new = {node: instance.id for node, instance in joinable(facts, attempt).items()}
+    for node, instance_id in new.items():
+        if node not in facts.registered and facts.registrations.get(node) != instance_id:
+            return RegisterInstance(
+                reason=f"{node} is instance {instance_id}",
+                job=facts.job,
+                node=node,
+                instance_id=instance_id,
+                generation=facts.registered_at.get(node, 0),
+            )
+    changed = replace(
+        members(facts, attempt, {**left, **new}, tick),
+        reason=f"{', '.join(new)} joined: {len(left) + len(new)} nodes go on",
+        lacking={node: lacking for node, lacking in attempt.lacking.items() if node not in new},
+        tries=tuple(_answered(tried) for tried in attempt.tries[-1:]),
+    )
+    return tell_and_write(facts, changed, tick)
+
+
+def _answered(tried: Try) -> Try:
+    """A refill that gave what it could is how its place came to have the gang."""
+    return replace(tried, kind=TryKind.CREATE, nodes=())
+
+
+def _note(newest: Recorded, tick: Tick, error: str) -> WriteAttempt:
+    """Write down that a refill came to nothing; the place is asked again after a while."""
+    noted = asking.noted(newest.attempt, tick, error=error)
+    record = replace(noted, lease=None, forbidden_since=None, updated=tick.now)
+    return WriteAttempt(reason=error, record=record, generation=newest.generation)
