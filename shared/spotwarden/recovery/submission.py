@@ -127,7 +127,7 @@ def unplaced(facts: JobFacts) -> Attempt | None:
     return None
 
 
-def ask_again(facts: JobFacts, tick: Tick) -> WriteAttempt | None:
+def ask_again(facts: JobFacts, now: datetime) -> WriteAttempt | None:
     """Put on record that a person asks for the attempt that recovery has begun; None for any other.
 
     Whatever that person removed before then is taken back by this word, which is the newer one.
@@ -135,8 +135,14 @@ def ask_again(facts: JobFacts, tick: Tick) -> WriteAttempt | None:
     newest = facts.ledger[-1] if in_flight(facts) else None
     if newest is None or newest.attempt.lost is None:
         return None
-    wanted = replace(newest.attempt, asked=tick.now, updated=tick.now)
+    wanted = replace(newest.attempt, asked=now, updated=now)
     return WriteAttempt(reason="a person asks for it", record=wanted, generation=newest.generation)
+
+
+def is_worked_on(facts: JobFacts, now: datetime) -> bool:
+    """Whether a sweep is at work on what recovery has begun: whoever asks now takes its next write away."""
+    asked = ask_again(facts, now)
+    return asked is not None and asked.record.lease is not None and asked.record.lease.until > now
 
 
 def let_go(facts: JobFacts, tick: Tick) -> WriteAttempt | None:

@@ -45,7 +45,7 @@ class Web:
         tick = Tick(function="answer_notice", sweep=f"click-{next(self._clicks):04}", now=self.now)
         cloud = self.cloud or self.world.cloud.ports()
         context = SweepContext.open(cloud, self.world.settings, self.world.policy, tick)
-        return respond(request, context, {VARIABLE: SECRET})
+        return respond(request, context, {VARIABLE: SECRET}, lambda seconds: self.world.wait(seconds=seconds))
 
     def offer(self, way: Way, notice: Notice | None = None, to: str = ADA) -> Offer:
         """What the message about a notice, or about the newest one that can be answered so, lets `to` do."""

@@ -1,17 +1,21 @@
 """A link that starts a job again: the next attempt is claimed by the click, and made by recovery's ticks."""
 
+from datetime import timedelta
+
 import msgspec
 import pytest
 from msgspec.structs import replace
 
 from spotwarden.engine.cache import GenerationCache
 from spotwarden.layout import AttemptRecord, CreateScript, JobFileName, OpenJob, StatusCode
-from spotwarden.model.attempt import AttemptState
+from spotwarden.model.attempt import AttemptState, Lease
 from spotwarden.model.instance import Status
 from spotwarden.model.notice import Notice, Severity, Way
 from spotwarden.model.policy import Mode
 from spotwarden.model.watch import Watch
+from spotwarden.notify.links.carrying import AT_WORK_SECONDS
 from spotwarden.notify.links.offers import offers
+from tests.fakes.fate import ZONES
 from tests.fakes.trouble import conflict
 from tests.fakes.world import GANG, KEPT, SCRIPT
 from tests.notify.links.answer_web import ADA, Web
@@ -313,3 +317,80 @@ def _sample(web):
         ways=(Way.RESTART,),
     )
     return offers(notice, ADA, web.limits, web.now)[0]
+
+
+@pytest.fixture
+def waiting(new_world):
+    """Somebody in front of a job that recovery brings back, and that waits for room; its VM is there."""
+    world = new_world("test-vm", KEPT)
+    world.settle(2)
+    for zone in ZONES:
+        world.cloud.compute.stock_out(zone)
+    world.preempt()
+    world.wait(minutes=1)
+    while world.attempts()[-1].state is not AttemptState.BACKING_OFF:
+        world.sweep()
+        world.wait(seconds=10)
+    return Web(world)
+
+
+def offered(web):
+    """What a message about the end of the job offers."""
+    notice = Notice(
+        id="closed/test-vm/1",
+        kind="stopped",
+        severity=Severity.WARNING,
+        at=web.now,
+        what="stopped",
+        why="somebody stopped it",
+        todo="restart it",
+        job="test-vm",
+        ways=(Way.RESTART,),
+    )
+    return web.token(web.offer(Way.RESTART, notice))
+
+
+def back(web):
+    """Whether the job runs once there is room again."""
+    for zone in ZONES:
+        web.world.cloud.compute.restock(zone)
+    web.world.settle(16)
+    return web.world.attempts()[-1].state is AttemptState.RUNNING and bool(running(web))
+
+
+@pytest.mark.parametrize("clicks", [True, False])
+def test_a_click_after_its_vm_was_deleted_brings_a_job_back_that_recovery_has_begun(waiting, clicks):
+    """The click is the newer word, and on record as the command's is; without it the job is stopped."""
+    waiting.world.cloud.compute.owner_deletes("test-vm")
+    waiting.world.wait(minutes=1)
+    if clicks:
+        page = waiting.click(offered(waiting))
+        assert (page.status_code, "test-vm is starting as attempt 2" in page.text) == (200, True)
+    assert back(waiting) is clicks
+
+
+def test_whoever_deletes_its_vm_after_the_click_has_stopped_it(waiting):
+    """They thought better of it."""
+    assert waiting.click(offered(waiting)).status_code == 200
+    waiting.world.wait(minutes=1)
+    waiting.world.cloud.compute.owner_deletes("test-vm")
+    assert not back(waiting)
+
+
+def test_a_look_at_a_job_that_recovery_has_begun_changes_nothing(waiting):
+    """The page says what a click does."""
+    page = waiting.open(offered(waiting))
+    assert "It continues even if its VM was stopped or deleted before now" in page.text
+    assert waiting.world.attempts()[-1].asked is None
+
+
+@pytest.mark.parametrize("minutes", [None, 5])
+def test_a_click_waits_for_the_sweep_that_is_at_work_on_the_attempt(waiting, minutes):
+    """It would lose what it is about to write; after 20 s the click counts all the same."""
+    newest, before = waiting.world.attempts()[-1], waiting.now
+    lease = Lease(holder="a sweep", until=before + timedelta(minutes=minutes)) if minutes else None
+    record = AttemptRecord(job="test-vm", attempt=newest.number)
+    waiting.world.store(record, msgspec.json.encode(replace(newest, lease=lease)))
+    assert waiting.click(offered(waiting)).status_code == 200
+    assert waiting.world.attempts()[-1].asked == before
+    assert (waiting.now - before == timedelta(seconds=AT_WORK_SECONDS)) is (minutes is not None)

@@ -47,7 +47,10 @@ LOST = timedelta(seconds=1)
 
 
 class Wish(msgspec.Struct, kw_only=True):
-    """What somebody asked for, by a command or a click; `wrote` once something came of it."""
+    """What somebody asked for, by a command or a click; `wrote` once something came of it.
+
+    `asked` once it is on record that a person asks for the attempt that recovery has begun.
+    """
 
     job: PlaneJob | None
     ends: bool = False
@@ -55,6 +58,7 @@ class Wish(msgspec.Struct, kw_only=True):
     mail: Arrived | None = None
     way: Way | None = None
     wrote: bool = False
+    asked: bool = False
 
 
 class Removal(msgspec.Struct, frozen=True, kw_only=True):
@@ -84,6 +88,7 @@ class Oracle:
         self.judge = MailJudge(world, self)
         self._wishes: dict[Process, Wish] = {}
         self._opening: dict[str, int] = {}
+        self._answered_mails: set[tuple[str, str]] = set()
         self._requests: set[str] = set()
         self._asked_to_go: dict[str, datetime] = {}
 
@@ -137,9 +142,20 @@ class Oracle:
             self._world.close(wish.job, COMMANDED)
         elif (wish.ends or wish.opens) and wish.wrote and not done:
             wish.job.doubtful = True
+        if wish.opens and done and not wish.wrote and self._is_first(wish):
+            # Whoever was told that it is on its way, or runs, may rely on it as on a claim.
+            self._asked_again(wish.job)
         wish.job.extended |= wish.way is Way.EXTEND
         if wish.way in {Way.KEEP, Way.EXTEND} and done:
             self._grant()
+
+    def _is_first(self, wish: Wish) -> bool:
+        """Whether it is a command, or the first answer to this mail: another one is told of the first."""
+        key = (wish.mail.notice.id, wish.mail.to) if wish.mail else None
+        first = key not in self._answered_mails
+        if key:
+            self._answered_mails.add(key)
+        return first
 
     def _all_down(self, job: PlaneJob, process: Process) -> None:
         """Whoever is told that his job is stopped has no VM of it that runs."""
@@ -270,8 +286,22 @@ class Oracle:
             self.fault(f"{process.tick.sweep} wrote {name}")
         if wish and wish.ends and wish.job and LEDGER in name:
             wish.job.doubtful = True  # Until the command is over: then it is closed, or nobody knows.
-        if wish and wish.opens and wish.job and LEDGER in name and b'"claimed"' in data:
-            self._world.reopen(wish.job, ended=True)
+        if wish and wish.opens and wish.job and LEDGER in name:
+            self._opens(wish, wish.job, msgspec.json.decode(data))
+
+    def _opens(self, wish: Wish, job: PlaneJob, record: dict[str, Any]) -> None:
+        """A claim is its owner's word, and so is what is noted of an attempt that recovery has begun."""
+        if record["state"] == "claimed":
+            self._world.reopen(job, ended=True)
+        elif record["asked"] and not wish.asked:
+            self._asked_again(job)
+        wish.asked |= bool(record["asked"])
+
+    def _asked_again(self, job: PlaneJob) -> None:
+        """It is open by the newer word; of two at one moment nobody knows which that is."""
+        at_once = bool(job.over) and job.said == self._world.now()
+        self._world.reopen(job)
+        job.doubtful |= at_once
 
     def _launching(self, process: Process, request: Request, request_id: str) -> None:
         """A new launch is of one job, open when the sweep began, of which nothing lives any more."""

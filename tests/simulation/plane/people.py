@@ -1,6 +1,7 @@
 """What people do: with gcloud, with commands, and with the links in their mails."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from datetime import timedelta
 from functools import partial
 
 from werkzeug.test import EnvironBuilder
@@ -121,13 +122,16 @@ class People(PlaneGround):
         if offer is None or self.renderer.keys is None:
             return
         token = sign(offer, self.renderer.keys)
-        process = self.spawn("answer_notice", partial(_post, token=token))
+        process = self.spawn("answer_notice", partial(_post, token=token, pause=self._pause))
         job = next((job for job in self.jobs if job.name == mail.notice.job), None)
         self.note(f"    {mail.to} answers {mail.notice.id}")
         self.oracle.clicked(process, job, mail, way)
         self.admit(process)
         self.run_on(process, command.calls, command.then, changes=True)
         self.deliver_messages()
+
+    def _pause(self, seconds: float) -> None:
+        self.pass_time(timedelta(seconds=seconds))
 
     def pick_job(self, number: int) -> PlaneJob | None:
         """An open job of which a VM runs."""
@@ -161,8 +165,8 @@ class People(PlaneGround):
         return [vm for vm in vms if self.mine.get(vm.seen.id) is job]
 
 
-def _post(context: SweepContext, token: str) -> int:
+def _post(context: SweepContext, token: str, pause: Callable[[float], None]) -> int:
     builder = EnvironBuilder(method="POST", data={"t": token})
-    status: int = respond(Request(builder.get_environ()), context, {VARIABLE: SECRET}).status_code
+    status: int = respond(Request(builder.get_environ()), context, {VARIABLE: SECRET}, pause).status_code
     builder.close()
     return status

@@ -17,7 +17,7 @@ from tests.simulation.plane.jobs import CAP, PlaneJob
 if TYPE_CHECKING:
     from tests.simulation.plane.world import PlaneWorld
 
-ENOUGH = {"not_recoverable", "gave_up", "quarantined", "stopped", "ended"}
+ENOUGH = {"not_recoverable", "gave_up", "quarantined"}
 """The kinds of notices by which an owner knows why a job does not come back."""
 NOBODY = re.compile("nobody stops it|runs on")
 HELD = "the blast radius holds it"

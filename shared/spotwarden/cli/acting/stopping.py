@@ -12,11 +12,10 @@ from spotwarden import clock
 from spotwarden.cli.acting.asking import JobCommand, open_command, refuse, report, say
 from spotwarden.cli.completing import job_names
 from spotwarden.cli.interrupted import so_far
-from spotwarden.cli.launching.starting import ask_again
 from spotwarden.model.attempt import AttemptState
 from spotwarden.model.notice import Way
 from spotwarden.model.policy import Policy
-from spotwarden.notify.links.carrying import Carried, carry_out
+from spotwarden.notify.links.carrying import Carried, carry_out, look_at_rest
 from spotwarden.notify.links.considering import consider
 from spotwarden.notify.links.ending import end
 from spotwarden.notify.links.offer_facts import look, look_at_all
@@ -140,11 +139,14 @@ def restart(job: str) -> None:
     so_far("nothing was changed")
     command = open_command("restart", job, Way.RESTART)
 
-    first = look(command.sweep, command.offer)
+    def looked() -> OfferFacts:
+        return look_at_rest(partial(look, command.sweep, command.offer), command.sweep.tick.now, time.sleep)
+
+    first = looked()
     command.context.check_clock()
 
     def again() -> AnswerVerdict:
-        offer_facts = look(command.sweep, command.offer)
+        offer_facts = looked()
         return _stopped_since(first, offer_facts) or consider(offer_facts, command.policy, clock.now())
 
     verdict = consider(first, command.policy, clock.now())
@@ -153,9 +155,6 @@ def restart(job: str) -> None:
     if verdict.standing is OfferStanding.OPEN:
         for note in verdict.notes:
             click.echo(note)
-    if verdict.standing is OfferStanding.SETTLED:
-        # It is on its way already, and goes on by this word: what was removed before it does not end it.
-        ask_again(command.context, command.sweep.executor, job, command.sweep.tick)
     so_far(
         f"we couldn't check whether the next attempt of {job} is on record; the same command makes"
         f" sure, and creates no second one. `spotwarden show {job}` shows its status"

@@ -95,9 +95,8 @@ def ask_again(context: Context, executor: Executor, job: str, tick: Tick) -> Non
     A sweep that is at work on it is waited for: it would lose what it is about to write.
     """
     until = time.monotonic() + AT_WORK_SECONDS
-    while step := submission.ask_again(look(context, job), tick):
-        held = step.record.lease
-        if held and held.until > tick.now and time.monotonic() < until:
+    while step := submission.ask_again(facts := look(context, job), tick.now):
+        if submission.is_worked_on(facts, tick.now) and time.monotonic() < until:
             time.sleep(LOOK_EVERY_SECONDS)
             continue
         outcome = executor.apply(step)

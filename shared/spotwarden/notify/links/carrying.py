@@ -1,6 +1,7 @@
 """Carries out what a person asks for, looking anew where somebody else was first."""
 
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -8,8 +9,11 @@ from msgspec.structs import replace
 from spotwarden.engine.executor import Executor
 from spotwarden.model.action import Change, DeleteInstance, DropObject, StopInstance
 from spotwarden.model.outcome import Done, Lost, Outcome, Rejected, Unanswered
-from spotwarden.notify.links.reply import AnswerVerdict, OfferStanding
+from spotwarden.notify.links.reply import AnswerVerdict, OfferFacts, OfferStanding
+from spotwarden.recovery.submission import is_worked_on
 
+AT_WORK_SECONDS, EVERY_SECONDS = 20, 1
+"""How long, and how often, a sweep that is at work on an attempt is waited for; most take some seconds."""
 TRIES = 5
 """How often a job that changes under our hands is looked at anew."""
 
@@ -24,6 +28,16 @@ class Carried(NamedTuple):
     done: tuple[Change, ...] = ()
     unsure: str = ""
     hidden: str = ""
+
+
+def look_at_rest(look: Callable[[], OfferFacts], now: datetime, pause: Callable[[float], None]) -> OfferFacts:
+    """What a restart hangs on, once no sweep is at work on the job's attempt, or that takes too long."""
+    for _ in range(0, AT_WORK_SECONDS, EVERY_SECONDS):
+        offer_facts = look()
+        if offer_facts.job is None or not is_worked_on(offer_facts.job, now):
+            return offer_facts
+        pause(EVERY_SECONDS)
+    return look()
 
 
 def carry_out(executor: Executor, verdict: AnswerVerdict, consider: Callable[[], AnswerVerdict]) -> Carried:

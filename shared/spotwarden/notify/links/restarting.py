@@ -21,7 +21,7 @@ from spotwarden.recovery.begun import begin, reopen
 from spotwarden.recovery.bounds import SHORTEST_RUN, time_left
 from spotwarden.recovery.chain import told
 from spotwarden.recovery.fates import GOING, KEPT, alive
-from spotwarden.recovery.submission import unplaced
+from spotwarden.recovery.submission import ask_again, unplaced
 
 
 def restart(offer_facts: OfferFacts, policy: Policy, now: datetime) -> AnswerVerdict:
@@ -37,7 +37,7 @@ def restart(offer_facts: OfferFacts, policy: Policy, now: datetime) -> AnswerVer
         )
     newest = told([recorded.attempt for recorded in facts.ledger])[-1]
     verdict = (
-        _under_way(offer_facts, facts, newest)
+        _under_way(offer_facts, facts, newest, now)
         or _not_yet(facts, newest)
         or _asleep(facts)
         or _never(facts, newest, offer, policy, now)
@@ -45,20 +45,46 @@ def restart(offer_facts: OfferFacts, policy: Policy, now: datetime) -> AnswerVer
     return verdict or _open(offer_facts, facts, newest, now)
 
 
-def _under_way(offer_facts: OfferFacts, facts: JobFacts, newest: Attempt) -> AnswerVerdict | None:
-    """The verdict on a job that runs, or will; a claim that nobody watches is put on the list."""
+def _under_way(
+    offer_facts: OfferFacts, facts: JobFacts, newest: Attempt, now: datetime
+) -> AnswerVerdict | None:
+    """The verdict on a job that runs, or will."""
     job, running = facts.job, [instance for instance in facts.instances if alive(instance)]
     title = f"{job} doesn't need a restart"
     # What was made, and of which nothing runs, may be gone again.
     if newest.state in IN_FLIGHT and facts.status_code is None and (running or not newest.in_line):
-        says = f"Attempt {newest.number} of {job} has already been requested."
-        verdict = settled(title, says, done=f"{job} is starting as attempt {newest.number}")
-        steps = (_watch(facts),) if facts.watched is None and offer_facts.claimed else ()
-        return replace(verdict, steps=steps)
+        return _in_flight(offer_facts, facts, newest, now)
     if running:
         says = f"{names([vm.name for vm in running])} already runs."
         return settled(title, says, done=f"{job} runs, as attempt {newest.number}")
     return None
+
+
+def _in_flight(offer_facts: OfferFacts, facts: JobFacts, newest: Attempt, now: datetime) -> AnswerVerdict:
+    """The verdict on an attempt under way: recovery's own goes on by this word from now on.
+
+    What anybody has removed before then does not end it. A claim that nobody watches is put on the list.
+    """
+    job = facts.job
+    says = f"Attempt {newest.number} of {job} has already been requested."
+    done = f"{job} is starting as attempt {newest.number}"
+    asking = ask_again(facts, now)
+    unwatched = facts.watched is None and (offer_facts.claimed or asking is not None)
+    watch = (_watch(facts),) if unwatched else ()
+    if asking is None:
+        return replace(settled(f"{job} doesn't need a restart", says, done=done), steps=watch)
+    return AnswerVerdict(
+        standing=OfferStanding.OPEN,
+        title=f"Restart {job}?",
+        says=says,
+        notes=("It continues even if its VM was stopped or deleted before now.",),
+        facts=_facts(facts, newest),
+        button="Restart",
+        instead="Or run:",
+        command=f"spotwarden restart {job}",
+        steps=(*watch, asking),
+        done=done,
+    )
 
 
 def _not_yet(facts: JobFacts, newest: Attempt) -> AnswerVerdict | None:

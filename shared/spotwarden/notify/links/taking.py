@@ -5,8 +5,10 @@ the two swallows nothing: who clicks again carries it on. Each part is safe to r
 offers it has taken, stops bear request ids made from the offer, an attempt can be claimed once.
 """
 
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
+from functools import partial
 from typing import NamedTuple
 
 import msgspec
@@ -24,7 +26,7 @@ from spotwarden.model.jobfile import JobFile
 from spotwarden.model.notice import Way
 from spotwarden.model.offer import Offer, UsedAnswer
 from spotwarden.model.outcome import Done, Lost, Unanswered
-from spotwarden.notify.links.carrying import TRIES, apply_steps, changed, refused, rejections
+from spotwarden.notify.links.carrying import TRIES, apply_steps, changed, look_at_rest, refused, rejections
 from spotwarden.notify.links.considering import consider
 from spotwarden.notify.links.offer_facts import look
 from spotwarden.notify.links.on_cases import take
@@ -49,6 +51,7 @@ class AnswerRequest(NamedTuple):
 
     context: SweepContext
     keys: Keys
+    pause: Callable[[float], None]
 
     @property
     def now(self) -> datetime:
@@ -76,7 +79,7 @@ def give(answer_request: AnswerRequest, offer: Offer) -> Reply:
     claim = _claim(answer_request, offer)
     if claim.used is not None and claim.used.outcome:
         return AnswerGiven(used=claim.used, repeated=True)
-    verdict = _consider(answer_request, offer, claimed=claim.used is not None)
+    verdict = _consider_at_rest(answer_request, offer, claimed=claim.used is not None)
     if claim.used is None:
         if verdict.standing is not OfferStanding.OPEN:
             return AnswerShown(offer=offer, verdict=verdict)
@@ -105,6 +108,13 @@ def _claim(answer_request: AnswerRequest, offer: Offer) -> Claim:
 
 def _consider(answer_request: AnswerRequest, offer: Offer, *, claimed: bool) -> AnswerVerdict:
     offer_facts = look(answer_request.context, offer, claimed=claimed)
+    return consider(offer_facts, answer_request.context.policy, answer_request.now)
+
+
+def _consider_at_rest(answer_request: AnswerRequest, offer: Offer, *, claimed: bool) -> AnswerVerdict:
+    """The verdict that is about to be carried out; the sweep that is at work on the job is waited for."""
+    anew = partial(look, answer_request.context, offer, claimed=claimed)
+    offer_facts = look_at_rest(anew, answer_request.now, answer_request.pause)
     return consider(offer_facts, answer_request.context.policy, answer_request.now)
 
 
@@ -147,7 +157,7 @@ def _carry_out(answer_request: AnswerRequest, name: str, used: UsedAnswer, verdi
             return AnswerShown(offer=used.offer, verdict=barred)
         if not any(isinstance(outcome, Lost) for outcome in outcomes):
             return _finish(answer_request, name, replace(used, outcome=verdict.done))
-        verdict = _consider(answer_request, used.offer, claimed=True)
+        verdict = _consider_at_rest(answer_request, used.offer, claimed=True)
     return AnswerFailed(trouble=AnswerTrouble.UNSURE)
 
 

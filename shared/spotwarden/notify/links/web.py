@@ -1,5 +1,6 @@
 """A request of the web, and the page that answers it. Nothing but a POST changes anything."""
 
+import time
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from http import HTTPStatus
@@ -63,10 +64,15 @@ def _without_policy(
     return AnswerFailed(trouble=AnswerTrouble.POLICY, detail=str(error) if known else "")
 
 
-def respond(request: "Request", context: SweepContext, environ: Mapping[str, str]) -> "Response":
+def respond(
+    request: "Request",
+    context: SweepContext,
+    environ: Mapping[str, str],
+    pause: Callable[[float], None] = time.sleep,
+) -> "Response":
     """The page for this request; its token is neither logged nor told to anybody."""
     keys = Keys.read(environ.get(VARIABLE, ""), audience(context.settings))
-    reply, token = _reply(request, AnswerRequest(context, keys))
+    reply, token = _reply(request, AnswerRequest(context, keys, pause))
     return _sent(reply, token, _moments(reply, context))
 
 
