@@ -18,6 +18,7 @@ from tests.recovery.facts import NOW
 AFTER = LeftoverLimits().after
 LINK = "projects/p/zones/us-central1-a/disks/4711"
 OVER = NOW - AFTER
+HAD = frozenset({"4711", "203.0.113.9"})
 
 
 def disk(**facts):
@@ -106,7 +107,7 @@ def test_a_bucket_without_any_job_says_nothing_about_one():
 def test_it_is_removed_only_where_the_policy_says_delete(remedy, then):
     """A disk cannot be stopped: a policy that says so only tells."""
     policy = Policy(version="test", leftover=LeftoverLimits(remedy=remedy))
-    found = verdict(on_record(status_code="0", ended=OVER), brief_=brief(policy))
+    found = verdict(on_record(status_code="0", ended=OVER, had=HAD), brief_=brief(policy))
     assert found is not None
     assert found.limits.remedy is then
 
@@ -167,9 +168,6 @@ def test_a_label_on_it_keeps_it(label, spared):
     assert bool(found.exempt) is spared
 
 
-HAD = frozenset({"4711", "203.0.113.9"})
-
-
 @pytest.mark.parametrize(
     ("had", "left", "ours"),
     [
@@ -186,8 +184,26 @@ HAD = frozenset({"4711", "203.0.113.9"})
          "snapshot of nobody knows what", "its address", "another address"],
 )  # fmt: skip
 def test_a_disk_that_no_vm_of_the_job_had_is_told_to_ops_and_never_removed(had, left, ours):
-    """Anybody who may label a disk could have it deleted by us; where nothing is on record a label counts."""
+    """Anybody who may label a disk could have it deleted by us."""
     limits = brief(Policy(version="test", leftover=LeftoverLimits(remedy=Remedy.DELETE)))
     found = verdict(on_record(status_code="0", ended=ago(days=5), had=had), left, brief_=limits)
     assert (found.subject.ours, found.ripe) == (ours, ours)
     assert ("on record with it" in found.reason) is not ours
+
+
+@pytest.mark.parametrize(
+    ("had", "exists", "remedy"),
+    [
+        (HAD, True, Remedy.DELETE),
+        (HAD, False, Remedy.DELETE),
+        (frozenset(), True, Remedy.NONE),
+        (frozenset(), False, Remedy.NONE),
+    ],
+)
+def test_a_disk_of_which_only_a_label_tells_is_told_and_never_removed(had, exists, remedy):
+    """Its id is on record, or nothing is done: also where the job's folder is gone with all records."""
+    limits = brief(Policy(version="test", leftover=LeftoverLimits(remedy=Remedy.DELETE)))
+    record = on_record(status_code="0", ended=ago(days=5), had=had, exists=exists)
+    found = verdict(record, brief_=limits)
+    assert found.limits.remedy is remedy
+    assert ("only its label says whose it is" in found.todo) is (remedy is Remedy.NONE)

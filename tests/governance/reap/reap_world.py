@@ -10,7 +10,15 @@ import msgspec
 from spotwarden.engine.context import SweepContext
 from spotwarden.governance.reap.gather import gather
 from spotwarden.governance.signals.facts import ReapFacts
-from spotwarden.layout import AttemptRecord, Heartbeat, InstanceId, OpenJob, Output, StatusCode
+from spotwarden.layout import (
+    AttemptRecord,
+    Heartbeat,
+    InstanceId,
+    LaunchedRecord,
+    OpenJob,
+    Output,
+    StatusCode,
+)
 from spotwarden.model.attempt import Attempt, AttemptState
 from spotwarden.model.fleet import ATTEMPT_LABEL, JOB_LABEL
 from spotwarden.model.tick import Tick
@@ -97,6 +105,11 @@ class ReapWorld(GovernedWorld):
     def register(self, node: str, instance_id: str, job: str = "test-vm") -> None:
         """The id of a node is written into the job's metadata."""
         self.store(InstanceId(job=job, node=node), instance_id.encode())
+
+    def had(self, link: str, job: str = "test-vm", attempt: int = 1) -> None:
+        """A VM of the job is on record with the disk of this link."""
+        ran = {job: {"disks": {"data": {"id": link.rpartition("/")[2]}}}}
+        self.store(LaunchedRecord(job=job, attempt=attempt), msgspec.json.encode(ran))
 
     def context(self, cloud: Cloud | None = None) -> SweepContext:
         """What a sweep works with."""

@@ -388,6 +388,7 @@ def test_a_disk_left_behind_is_told_and_removed_only_where_the_policy_says_so(wo
     world.set_policy(leftover=LeftoverLimits(remedy=remedy))
     world.attempt(state=AttemptState.ENDED, updated=world.now)
     link = world.cloud.compute.leave("data", job="test-vm", age=timedelta(days=3))
+    world.had(link)
     world.sweep_for(every=timedelta(minutes=30), hours=50)
     assert world.kinds() == kinds
     assert (link in world.cloud.compute.left) is (remedy is not Remedy.DELETE)
@@ -398,6 +399,7 @@ def test_a_disk_that_is_used_again_is_not_removed(world):
     world.set_policy(leftover=LeftoverLimits(remedy=Remedy.DELETE))
     world.attempt(state=AttemptState.ENDED, updated=world.now)
     link = world.cloud.compute.leave("data", job="test-vm", age=timedelta(days=3))
+    world.had(link)
     world.sweep_for(every=timedelta(minutes=30), hours=25)
     world.cloud.compute.use(link)
     world.sweep_for(every=timedelta(minutes=30), hours=40)
@@ -518,9 +520,11 @@ def test_a_jobs_own_vm_in_a_managed_instance_group_is_told_about_and_never_delet
 def test_a_disk_that_gke_has_made_is_never_removed(world):
     """A volume of a cluster, with our label on it; one of a job goes."""
     world.set_policy(leftover=LeftoverLimits(remedy=Remedy.DELETE, grace=timedelta(hours=1)))
-    world.job("other")
-    ours = world.cloud.compute.leave("disk", job="gone", age=timedelta(days=3))
-    world.cloud.compute.leave("pvc", job="gone", age=timedelta(days=3), labels={"goog-gke-volume": ""})
+    world.attempt("over", state=AttemptState.ENDED, updated=world.now)
+    ours = world.cloud.compute.leave("disk", job="over", age=timedelta(days=3))
+    pvc = world.cloud.compute.leave("pvc", job="over", age=timedelta(days=3), labels={"goog-gke-volume": ""})
+    world.had(ours, "over")
+    world.had(pvc, "over", attempt=2)
     world.sweep_for(hours=30)
     assert [one.kind for one in world.notices() if "removed" in one.what or "deleted" in one.what]
     assert ours not in world.cloud.compute.left

@@ -62,14 +62,25 @@ def _finding(
         return _doubt(leftover, record, allowed, contradicted)
     if not is_its_own(leftover, record):
         return _strange(leftover, record, allowed, brief, since)
-    what = "the bucket has nothing left of" if gone else "nothing has used it since the end of"
+    return _own(leftover, record, allowed, brief, since)
+
+
+def _own(
+    leftover: Leftover, record: JobRecord, allowed: LeftoverLimits, brief: Brief, since: datetime
+) -> Finding:
+    """Of a job that is over. Where only a label says whose it is, nothing is done about it, as about a VM."""
+    over = "nothing has used it since the end of" if record.exists else "the bucket has nothing left of"
+    todo = f"no action needed, unless you want to keep this {leftover.kind}"
+    if not record.had:
+        allowed = replace(allowed, remedy=Remedy.NONE)
+        todo = f"delete this {leftover.kind} if you no longer need it: only its label says whose it is"
     return Finding(
         rule=RULE,
         subject=_subject(leftover, record),
-        reason=f"this {leftover.kind} belongs to a job that is over: {what} {record.job}",
-        todo=f"no action needed, unless you want to keep this {leftover.kind}",
+        reason=f"this {leftover.kind} belongs to a job that is over: {over} {record.job}",
+        todo=todo,
         evidence=_evidence(leftover, brief),
-        ripe=now - since >= allowed.after,
+        ripe=brief.tick.now - since >= allowed.after,
         since=since,
         due=since + allowed.after,
         exempt=exempt(
@@ -105,10 +116,7 @@ def _doubt(leftover: Leftover, record: JobRecord, allowed: LeftoverLimits, why: 
 
 
 def is_its_own(leftover: Leftover, record: JobRecord) -> bool:
-    """Whether a record of the job tells of it; anybody can copy a label.
-
-    Where nothing is on record that a label could contradict it is believed, as a VM's is.
-    """
+    """Whether no record of the job contradicts its label; anybody can copy one."""
     return not record.had or bool({leftover.id, leftover.origin, leftover.address} & record.had)
 
 
