@@ -78,7 +78,8 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True):
     `rules` are the names of the rules that were judged at all: a case of another rule is left alone.
     `hidden` are zones, or `project`, of which the facts are not complete; `present` the ids of the VMs seen
     running; `fleet` counts the job VMs that run, for the share of the blast radius. A sweep that was woken
-    for one VM is not `whole`: what it has not found says nothing.
+    for one VM is not `whole`: what it has not found says nothing. `repaired` are the ids of VMs that Compute
+    Engine repairs: they will run again, and a case about one waits until then.
     """
 
     rules: tuple[str, ...]
@@ -87,3 +88,4 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True):
     present: frozenset[str] = frozenset()
     fleet: int = 0
     whole: bool = True
+    repaired: frozenset[str] = frozenset()

@@ -10,6 +10,7 @@ from spotwarden.governance.recording import read
 from spotwarden.layout import JobFileName, StatusCode
 from spotwarden.model.attempt import AttemptState
 from spotwarden.model.governance import GovernanceLimits, InstanceCap, JobCap, OwnerCap, Remedy, Scope
+from spotwarden.model.instance import Status
 from spotwarden.model.notice import Way
 from spotwarden.model.policy import Mode
 from tests.fakes.trouble import unanswered
@@ -381,6 +382,20 @@ def test_a_zone_that_is_hidden_clears_nothing(world):
     world.cloud.compute.show("us-central1-a")
     world.sweep_for(minutes=20)
     assert world.asked() == [("stop", vm)]
+
+
+def test_a_vm_that_is_repaired_clears_nothing(world):
+    """It will run again: nobody is told that a warning is void which then holds on."""
+    vm = world.job()
+    world.sweep_for(hours=9)
+    world.cloud.compute.vms.become(vm, Status.REPAIRING)
+    told = world.kinds()
+    world.sweep_for(minutes=30)
+    assert (world.kinds(), world.asked()) == (told, [])
+    world.start(vm)
+    world.sweep_for(hours=1)
+    assert world.asked() == [("stop", vm)]
+    assert "job_cap_cleared" not in world.kinds()
 
 
 def test_a_lost_answer_about_one_job_is_unknown_for_that_look(world):

@@ -3,13 +3,13 @@
 import pytest
 from msgspec.structs import replace
 
-from spotwarden.governance.idle.rule import judge
+from spotwarden.governance.idle.rule import grid, judge
 from spotwarden.governance.signals.text import target
 from spotwarden.model.case import CaseState
 from spotwarden.model.finding import Reading
 from spotwarden.model.governance import GovernanceLimits, IdleLimits, Remedy
 from tests.fakes.world import load
-from tests.governance.idle.idle_vms import IDLE, MINUTE, NOW, brief, case, facts, row, vm
+from tests.governance.idle.idle_vms import IDLE, MINUTE, NOW, brief, case, facts, judged, row, vm, with_idle
 from tests.governance.idle.idle_world import BUSY, IdleWorld
 
 BUSY_ROW = (*IDLE[1:], 90.0)
@@ -70,6 +70,22 @@ def test_what_a_remedy_has_left_of_a_gang_is_the_gang_still(state, key):
     assert [left.id for left in finding.subject.targets] == ["12"]
 
 
+@pytest.mark.parametrize(("ago", "idle"), [(5, True), (3, True), (2, False), (1, False)])
+def test_a_gang_that_has_lost_its_busy_node_idles_only_since_then(ago, idle):
+    """The others waited for it: that the one with load is gone makes nobody of them idle for longer."""
+    policy = with_idle(warn=(30 * MINUTE, 45 * MINUTE), act=60 * MINUTE)
+    wanted = grid(policy, NOW)
+    per = 10 * MINUTE // wanted.step
+    worked = [90.0 if index < wanted.count - ago * per else -1.0 for index in range(wanted.count)]
+    still = row((1.0,) * wanted.count)
+    rows = {"11": still, "12": still, "13": row(worked)}
+    jobs = {"11": "train", "12": "train"}
+    seen = judged(policy=policy, machines=(FIRST, SECOND), rows=rows, jobs=jobs, lost={"train": ("13",)})
+    assert bool(seen.findings) is idle
+    if idle and ago * per < wanted.count:
+        assert seen.findings[0].since == NOW - ago * 10 * MINUTE
+
+
 def test_nodes_of_another_attempt_and_of_another_job_are_no_gang():
     """The old VM of an attempt before is judged by itself."""
     old = vm(id="12", name="gang-2", labels={"spotwarden-job": "train", "spotwarden-attempt": "1"})
@@ -118,3 +134,24 @@ def test_the_idle_rule_stops_a_gang_as_one_or_not_at_all(module, works):
     stopped = {target for _, target in world.asked()}
     assert stopped == (set() if works else {*nodes, last})
     assert world.kinds().count("idle_acted") == (0 if works else 1)
+
+
+def test_the_load_of_a_node_that_is_lost_is_asked_for(module):
+    """At both looks: three nodes wait for the one that works; it is taken, and they idle since then."""
+    world = IdleWorld(
+        module,
+        idle=IdleLimits(remedy=Remedy.STOP),
+        governance=GovernanceLimits(blast_least=4, ops="ops@x.org"),
+    )
+    nodes = {f"gang-{number}": world.vm(0.0, name=f"gang-{number}", job="gang") for number in (1, 2, 3)}
+    busy = world.vm(BUSY, name="gang-4", job="gang")
+    world.write_down("gang", **{**nodes, "gang-4": busy})
+    world.ticks(hours=4)
+    assert world.kinds() == []
+    world.cloud.compute.preempt(busy)
+    world.gauges.work(busy)
+    world.ticks(minutes=30)
+    assert world.kinds() == []
+    world.ticks(hours=5)
+    assert world.kinds()[0] == "idle_warning"
+    assert {target for _, target in world.asked()} == {*nodes.values()}

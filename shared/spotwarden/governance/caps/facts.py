@@ -31,7 +31,8 @@ class CapFacts(msgspec.Struct, frozen=True, kw_only=True):
 
     `jobs` names the job of each VM that has one, by instance id, `records` are those jobs'. `keys` are the
     names of owners as a case may bear them. `usage` holds the days of this week and month, and `prices` the
-    rates of the kinds of VM that occur; `hidden` are the zones that could not be listed.
+    rates of the kinds of VM that occur; `hidden` are the zones that could not be listed,
+    `repaired` the VMs that Compute Engine repairs: they will run again.
 
     A job's case has one unit, hours, whatever is capped: `Case.extended` is added to the hours that the job
     may be up, and a budget grows by what its VMs cost in that time.
@@ -44,3 +45,4 @@ class CapFacts(msgspec.Struct, frozen=True, kw_only=True):
     usage: tuple[DayTotal, ...] = ()
     prices: PriceTable = PriceTable()
     hidden: tuple[str, ...] = ()
+    repaired: frozenset[str] = frozenset()

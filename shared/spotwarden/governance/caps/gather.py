@@ -40,6 +40,7 @@ from spotwarden.recovery.status_code import is_late
 typed.prepare(Attempt)
 
 RUNS = {Status.RUNNING, Status.PENDING_STOP}
+"""A VM that is being repaired is unusable (Google: "Compute Engine instance lifecycle"): no time counts."""
 
 _CACHE: GenerationCache[object] = GenerationCache()
 
@@ -59,6 +60,7 @@ def gather(context: SweepContext, only: Collection[str]) -> CapFacts:
         ),
         jobs=jobs,
         hidden=fleet.unreachable,
+        repaired=frozenset(item.id for item in fleet.items if item.status is Status.REPAIRING),
     )
     if not only:
         folders.list_ahead(_vms_of(jobs), context.settings.workers)

@@ -29,6 +29,7 @@ def judge(facts: CapFacts, brief: Brief) -> Judged:
         hidden=facts.hidden,
         present=frozenset(fact.id for fact in facts.machines),
         fleet=sum(len(mine) for mine in jobs.values()),
+        repaired=facts.repaired,
     )
 
 

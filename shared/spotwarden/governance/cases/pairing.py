@@ -38,6 +38,8 @@ def _hidden(case: Case, judged: Judged) -> bool:
     """Whether the facts may hide what the case is about; a case of no zone needs all of them."""
     if not judged.whole or case.rule not in judged.rules:
         return True
+    if any(target.id in judged.repaired for target in case.subject.targets):
+        return True
     zones = {target.zone for target in case.subject.targets if target.zone}
     unseen = not zones or "project" in judged.hidden or not zones.isdisjoint(judged.hidden)
     return bool(judged.hidden) and unseen

@@ -18,7 +18,9 @@ class IdleFacts(msgspec.Struct, frozen=True, kw_only=True):
     jobs; `attempts` is the attempt that has it on record as its own, where one has. `loads` holds the counts
     of points and GPUs only for VMs that may be idle, `files` only the files of their jobs, `prices` only what
     they cost, `records` only those of jobs to whose VMs the rule may do something. `running` counts all job
-    VMs that run, those without GPUs included; `hidden` are the zones that could not be listed.
+    VMs that run, those without GPUs included; `hidden` are the zones that could not be listed, `repaired` the
+    VMs that Compute Engine repairs. `lost` are by job the ids of other VMs that it has, or had: what they
+    have worked until lately the others did not idle.
     """
 
     machines: tuple[Machine, ...] = ()
@@ -30,3 +32,5 @@ class IdleFacts(msgspec.Struct, frozen=True, kw_only=True):
     records: Mapping[str, JobRecord] = {}
     running: int = 0
     hidden: tuple[str, ...] = ()
+    repaired: frozenset[str] = frozenset()
+    lost: Mapping[str, tuple[str, ...]] = {}

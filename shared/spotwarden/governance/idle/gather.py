@@ -26,6 +26,7 @@ from spotwarden.model.instance import Status
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.load import Buckets, GpuLoads, VmLoad
 from spotwarden.model.prices import PriceTable
+from spotwarden.model.watch import Watch
 from spotwarden.ports import Cloud
 from spotwarden.recovery.folder_list import look_with
 from spotwarden.recovery.node_beats import LazyBeats
@@ -33,20 +34,25 @@ from spotwarden.recovery.open_jobs import read_watches
 from spotwarden.recovery.price_file import only as only_these
 from spotwarden.recovery.price_file import read_prices
 
+MOST_LOST = 200
+"""So many VMs that a job has had are asked for at most: further ones ended long ago."""
+
 
 def gather(context: SweepContext, only: Collection[str]) -> IdleFacts:
     """Everything, or these VMs alone; what costs more than a list is asked of those that may be idle only."""
     facts, broken = _fleet(context, only, grid(context.policy, context.tick.now))
     if not facts.machines:
         return facts
-    chips = frozenset(machine.id for machine in facts.machines if is_tpu(machine.gpu))
-    loads = _loads(context.cloud, facts.loads.grid, facts.machines, only)
-    facts = replace(facts, loads=_with_tpus(context.cloud, _of(loads, facts.machines), chips))
+    chips = _with_lost(facts, [machine.id for machine in facts.machines if is_tpu(machine.gpu)])
+    asked = _with_lost(facts, only)
+    loads = _loads(context.cloud, facts.loads.grid, facts.machines, asked)
+    known = _with_lost(facts, [machine.id for machine in facts.machines])
+    facts = replace(facts, loads=_with_tpus(context.cloud, _of(loads, known), chips))
     if loads.problem:
         return facts
     closer = suspects(facts, context.policy)
     if (uncounted := closer - chips) and not only:
-        facts = replace(facts, loads=_counted(context.cloud, facts.loads, uncounted))
+        facts = replace(facts, loads=_counted(context.cloud, facts.loads, _with_lost(facts, uncounted)))
     records = _records(context, {facts.jobs[name] for name in closer if name in facts.jobs}, broken)
     files = {job: _file(record) for job, record in records.items()}
     return replace(
@@ -77,6 +83,7 @@ def _fleet(
     known, numbers = owned(context, running, ids_of(watches)), attempts_of(watches)
     jobs = known.jobs
     machines = tuple(item for item in running if item.gpus)
+    mine = {jobs[machine.id] for machine in machines if machine.id in jobs}
     facts = IdleFacts(
         machines=machines,
         jobs={machine.id: jobs[machine.id] for machine in machines if machine.id in jobs},
@@ -84,6 +91,12 @@ def _fleet(
         loads=GpuLoads(grid=grid),
         running=len(jobs),
         hidden=fleet.unreachable,
+        repaired=frozenset(item.id for item in fleet.items if item.status is Status.REPAIRING),
+        lost={
+            watch.job: lost
+            for watch in watches
+            if watch.job in mine and (lost := _lost(watch, {machine.id for machine in running}))
+        },
     )
     return facts, known.broken
 
@@ -112,10 +125,21 @@ def _on(grid: Buckets, rows: Mapping[str, VmLoad]) -> dict[str, VmLoad]:
     return {name: same[row.top] for name, row in rows.items()}
 
 
-def _of(loads: GpuLoads, machines: Iterable[Machine]) -> GpuLoads:
-    """The rows of these machines: metrics outlive the VMs that they are of."""
-    rows = {machine.id: loads.rows[machine.id] for machine in machines if machine.id in loads.rows}
-    return replace(loads, rows=rows)
+def _of(loads: GpuLoads, ids: Collection[str]) -> GpuLoads:
+    """The rows of these VMs: metrics outlive those that they are of."""
+    return replace(loads, rows={name: row for name, row in loads.rows.items() if name in ids})
+
+
+def _lost(watch: Watch, running: Collection[str]) -> tuple[str, ...]:
+    """The VMs of a job that are to be there or were, and do not run; of many that were none is asked for."""
+    past = watch.past if len(watch.past) <= MOST_LOST else ()
+    return tuple(sorted({*watch.instances.values(), *past} - {*running, ""}))
+
+
+def _with_lost(facts: IdleFacts, ids: Collection[str]) -> frozenset[str]:
+    """These VMs, and those that their jobs have lost."""
+    jobs = {facts.jobs[name] for name in ids if name in facts.jobs}
+    return frozenset(ids).union(*(facts.lost.get(job, ()) for job in jobs))
 
 
 def _counted(cloud: Cloud, loads: GpuLoads, closer: Collection[str]) -> GpuLoads:

@@ -92,6 +92,11 @@ def verdict(
     )
 
 
+def last_work(row: VmLoad | None, grid: Buckets, threshold: float) -> datetime | None:
+    """When one of its GPUs was busy last, as far as the metrics tell."""
+    return max((bucket.end for bucket in _buckets(row, grid) if bucket.top >= threshold), default=None)
+
+
 def _buckets(row: VmLoad | None, grid: Buckets) -> list[LoadBucket]:
     row = row or VmLoad(top=())
     starts = [grid.end - grid.step * (grid.count - index) for index in range(grid.count)]

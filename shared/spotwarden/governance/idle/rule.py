@@ -13,7 +13,7 @@ from spotwarden.governance.costs import basis, bill, kind_of, words
 from spotwarden.governance.exemptions import exempt
 from spotwarden.governance.idle.facts import IdleFacts
 from spotwarden.governance.idle.gangs import as_one, gangs, with_cases
-from spotwarden.governance.idle.loads import CONTENT, LoadState, able_from, verdict
+from spotwarden.governance.idle.loads import CONTENT, LoadState, able_from, last_work, verdict
 from spotwarden.governance.idle.text import RULE, bad, blind, only_told, unknown
 from spotwarden.governance.signals.facts import JobRecord
 from spotwarden.governance.signals.motion import OWN, last_progress, moves
@@ -78,6 +78,7 @@ def judge(facts: IdleFacts, brief: Brief) -> Judged:
         hidden=hidden,
         present=frozenset(machine.id for machine in facts.machines),
         fleet=facts.running,
+        repaired=facts.repaired,
     )
 
 
@@ -116,9 +117,17 @@ def _finding(facts: IdleFacts, machine: Machine, brief: Brief) -> Finding | None
     loads_data = record is not None and gets_on(record, limits, policy, now)
     if moved is not None and not loads_data:
         began = max(began, moved)
+    began = max([began, *_lost_work(facts, job, limits.threshold)])
     cost = _cost(facts, machine, began, brief)
     finding = bad(machine, subject, limits, began=began, now=now, top=seen.top, cost=cost, spared=spared)
     return only_told(finding, moved) if finding and moved and loads_data else finding
+
+
+def _lost_work(facts: IdleFacts, job: str, threshold: float) -> Iterator[datetime]:
+    """When the job's other VMs worked last: where the one that worked is lost, the rest has waited for it."""
+    for lost in facts.lost.get(job, ()):
+        if (at := last_work(facts.loads.rows.get(lost), facts.loads.grid, threshold)) is not None:
+            yield at
 
 
 def limits_of(policy: Policy, file: JobFile, owner: str = "") -> IdleLimits:
