@@ -6,6 +6,7 @@ import msgspec
 
 from spotwarden.model.moment import Moment
 from spotwarden.model.notice import Notice
+from spotwarden.model.threads import Threads
 
 
 class Channel(Enum):
@@ -99,10 +100,12 @@ class Pace(Enum):
 class Preference(msgspec.Struct, frozen=True, kw_only=True):
     """What a person has asked for; `weekly` is whether the weekly report is to come.
 
-    `timezone` is the IANA name of the zone in which times are told ("": as the policy says).
+    `timezone` is the IANA name of the zone in which times are told, `threads` which mails share a subject
+    ("" and None: as the policy says).
     """
 
     pace: Pace
     at: Moment
     weekly: bool = True
     timezone: str = ""
+    threads: Threads | None = None

@@ -8,6 +8,7 @@ import msgspec
 from spotwarden.model.gcloud import NEWEST
 from spotwarden.model.ladder import Rung
 from spotwarden.model.placement import AvoidedPlace
+from spotwarden.model.threads import Threads
 
 
 class RecoveryLimits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -88,9 +89,9 @@ class NotifyLimits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     one message. What is no more than a warning waits until `apart` is over since the last message, what is
     only for information for a `digest`, or until `daily_at` for who wants it once a day; in the hours
     `quiet` (such as `22-07`) neither goes. These hours are of `timezone`. A message tells times in the first
-    of `timezones` whose address or pattern is its reader's. What cannot be sent is tried again after
-    `first_backoff`, doubling up to `longest_backoff`, and given up after `give_up`. One sender keeps a
-    recipient to itself for `lease`.
+    of `timezones` whose address or pattern is its reader's; `threads` says which mails share a subject. What
+    cannot be sent is tried again after `first_backoff`, doubling up to `longest_backoff`, and given up after
+    `give_up`. One sender keeps a recipient to itself for `lease`.
     Links hold for `link_lasts`; they offer to keep something for `keep`, and `extend` more. With `weekly`,
     each Monday at `daily_at` owners and ops get the figures of the week before; `report` is where the page
     stands for them.
@@ -106,6 +107,7 @@ class NotifyLimits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     quiet: str = ""
     timezone: str = "UTC"
     timezones: Mapping[str, str] = {}
+    threads: Threads = Threads.NEWS
     first_backoff: timedelta = timedelta(minutes=1)
     longest_backoff: timedelta = timedelta(hours=1)
     give_up: timedelta = timedelta(days=1)

@@ -20,6 +20,7 @@ from spotwarden.model.governance import (
     StallLimits,
 )
 from spotwarden.model.limits import AdmissionLimits, NotifyLimits, PlacementLimits, RecoveryLimits
+from spotwarden.model.threads import Threads
 
 __all__ = ["RULES", "Mode", "Policy", "Team"]
 
@@ -43,14 +44,15 @@ RULES: Mapping[str, type[Limits]] = {
 class Team(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Who belongs to a team (globs of owners), whom to tell, and which limits are other than the policy's.
 
-    `hook` names a web hook of the settings. Messages to the team tell moments in its `timezone` ("": that of
-    `notify`).
+    `hook` names a web hook of the settings. Messages to the team tell moments in its `timezone`, and its
+    mails share subjects as `threads` says ("" and None: as `notify` has it).
     """
 
     owners: tuple[str, ...]
     email: str = ""
     hook: str = ""
     timezone: str = ""
+    threads: Threads | None = None
     rules: Mapping[str, Mapping[str, Any]] = {}
 
 

@@ -20,11 +20,11 @@ def reader_zone(address: str, limits: NotifyLimits, teams: Mapping[str, Team], o
         if fnmatchcase(address.casefold(), pattern.casefold()):
             return zone_of(zone)
     for _, team in sorted(teams.items()):
-        if team.timezone and _is_of(address, team):
+        if team.timezone and is_of(address, team):
             return zone_of(team.timezone)
     return zone_of(limits.timezone)
 
 
-def _is_of(address: str, team: Team) -> bool:
+def is_of(address: str, team: Team) -> bool:
     """Whether an address, or a hook of this name, is a team's own or one of its people's."""
     return address in {team.email, team.hook} or any(fnmatchcase(address, owner) for owner in team.owners)

@@ -15,6 +15,7 @@ from spotwarden.model.governance import Limits, Mode, Remedy
 from spotwarden.model.limits import NotifyLimits
 from spotwarden.model.notice import Way
 from spotwarden.model.offer import PreferenceOffer
+from spotwarden.model.threads import Threads
 from spotwarden.notify.links.pages.rendering import style
 from spotwarden.notify.links.tokens import Keys, sign
 from spotwarden.notify.links.web import MOST_BYTES
@@ -241,8 +242,9 @@ def test_a_look_at_preferences_offers_three_paces(web):
         ADA,
     ):
         assert said in page.text
-    assert page.text.count(" checked") == 1
+    assert page.text.count(" checked") == 2
     assert 'value="yes" checked' in page.text
+    assert 'value="news" checked' in page.text
     assert preference(web) is None
 
 
@@ -289,6 +291,27 @@ def test_a_click_saves_a_time_zone(web):
     assert asked(web).timezone == ""
 
 
+def test_a_click_saves_what_subjects_say(web):
+    """It stands on the page from then on; what the policy has for its reader anyway is no choice."""
+    token = preference_offer(web)
+    assert "Saved" in web.click(token, pace="daily", threads="job").text
+    assert asked(web).threads is Threads.JOB
+    assert 'value="job" checked' in web.open(token).text
+    web.click(token, pace="daily", threads="news")
+    assert asked(web).threads is None
+    web.world.set_policy(notify=NotifyLimits(threads=Threads.JOB))
+    assert 'value="job" checked' in web.open(token).text
+    web.click(token, pace="daily", threads="news")
+    assert asked(web).threads is Threads.NEWS
+
+
+@pytest.mark.parametrize("said", ["", "owner", "JOB"])
+def test_subjects_are_as_the_policy_has_them_where_no_choice_was_sent(web, said):
+    """An old page that has no such question changes nothing."""
+    web.click(preference_offer(web), pace="daily", threads=said)
+    assert asked(web).threads is None
+
+
 @pytest.mark.parametrize("zone", ["Tokyo", "CEST", "../../etc/passwd", "/etc/localtime", "<b>", "x" * 200])
 def test_an_unknown_time_zone_saves_nothing(web, zone):
     """The page says so, and how one is written."""
@@ -331,12 +354,13 @@ def test_a_page_does_not_wait_to_know_its_reader_s_clock(web):
 
 
 def test_a_mail_programs_own_button_keeps_the_time_zone(web):
-    """It takes messages back, not their clock."""
+    """It takes messages back, not their clock, nor what their subjects say."""
     token = preference_offer(web)
-    web.click(token, pace="now", timezone="Asia/Tokyo")
+    web.click(token, pace="now", timezone="Asia/Tokyo", threads="job")
     form = {"method": "POST", "data": ONE_CLICK, "content_type": "application/x-www-form-urlencoded"}
     web.send(f"/?t={token}", **form)
     assert (preference(web), asked(web).timezone) == (Pace.DAILY, "Asia/Tokyo")
+    assert asked(web).threads is Threads.JOB
 
 
 def test_a_mail_programs_own_button_means_once_a_day_and_no_report(web):

@@ -39,6 +39,7 @@ from spotwarden.model.limits import NotifyLimits
 from spotwarden.model.message import HookPost, Mail, Message
 from spotwarden.model.notice import Notice, Severity
 from spotwarden.model.policy import Mode, Policy, Team
+from spotwarden.model.threads import Threads
 from spotwarden.model.tick import Tick
 from spotwarden.notify.outbox.intake import take_in
 from spotwarden.notify.outbox.renderer import Renderer
@@ -126,9 +127,9 @@ class OutboxWorld:
         """Store a job.toml."""
         self.store(JobFileName(job=job), text.encode())
 
-    def prefers(self, address: str, pace: Pace, timezone: str = "") -> None:
-        """Have a person say how often they want to hear of what is not urgent, and on which clock."""
-        said = Preference(pace=pace, at=self.now, timezone=timezone)
+    def prefers(self, address: str, pace: Pace, timezone: str = "", threads: Threads | None = None) -> None:
+        """Have a person say how often they want to hear of what is not urgent, and in which form."""
+        said = Preference(pace=pace, at=self.now, timezone=timezone, threads=threads)
         self.store(PreferenceRecord(person=person_key(address)), msgspec.json.encode(said))
 
     def context(self, cloud: Cloud | None = None, *, patient: bool = True) -> SweepContext:
@@ -157,9 +158,10 @@ class OutboxWorld:
         return _whole(deliver(self.context(cloud), renderer, now or self.cloud.clock.now))
 
     def _message(
-        self, own: str, pendings: Sequence[Pending], name: str, at: datetime, again: bool
+        self, own: Preference | None, pendings: Sequence[Pending], name: str, at: datetime, again: bool
     ) -> Message:
-        message = Renderer(limits=self.limits, own=own).render(pendings, name, at, again)
+        renderer = Renderer(limits=self.limits, teams=self.policy.teams, own=own)
+        message = renderer.render(pendings, name, at, again)
         self.tells[name] = tuple(one.notice.id for one in pendings)
         if again:
             self.doubtful.add(id(message))

@@ -22,6 +22,7 @@ from spotwarden.model.message import HookPost, Mail, Shape
 from spotwarden.model.notice import CaseRef, Severity, Way
 from spotwarden.model.offer import Unfit
 from spotwarden.model.policy import Policy, Team
+from spotwarden.model.threads import Threads
 from spotwarden.notify.channels import ChannelSettings
 from spotwarden.notify.links.audience import audience
 from spotwarden.notify.links.tokens import Keys, read
@@ -374,6 +375,27 @@ def test_a_person_s_own_choice_of_a_clock_comes_first(zone, said):
     room.prefers(ADA, Pace.DAILY, zone)
     room.told(notice(then="it will be stopped at 2026-01-05 14:30 UTC"))
     assert f" {said} on Mon, Jan 5" in room.mails(ADA)[0].text
+
+
+@pytest.mark.parametrize(
+    ("own", "team", "everybody", "subject"),
+    [
+        (None, None, Threads.NEWS, "train: running again"),
+        (None, None, Threads.JOB, "train: job updates"),
+        (None, Threads.JOB, Threads.NEWS, "train: job updates"),
+        (None, Threads.NEWS, Threads.JOB, "train: running again"),
+        (Threads.NEWS, Threads.JOB, Threads.JOB, "train: running again"),
+        (Threads.JOB, None, Threads.NEWS, "train: job updates"),
+    ],
+)
+def test_what_subjects_say_is_the_reader_s_choice_then_the_team_s_then_the_policy_s(
+    own, team, everybody, subject
+):
+    """Each may differ from the next; a team without a word of its own says nothing."""
+    room = OutboxWorld(teams={"vision": replace(VISION, hook="", threads=team)}, threads=everybody)
+    room.prefers(ADA, Pace.NOW, threads=own)
+    room.told(notice(kind="recovered"))
+    assert room.mails(ADA)[0].subject == subject
 
 
 def test_a_message_does_not_wait_to_know_its_reader_s_clock(room):

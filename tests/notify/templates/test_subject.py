@@ -4,8 +4,11 @@ from datetime import timedelta
 
 import pytest
 
+from spotwarden.model.message import Mail
 from spotwarden.model.notice import Severity
-from tests.notify.templates.messages import SOON, flood, message, notice, pending
+from spotwarden.model.threads import Threads
+from spotwarden.notify.templates import mail
+from tests.notify.templates.messages import NOW, SOON, flood, links, message, notice, pending
 
 LONGEST = 60
 
@@ -13,6 +16,12 @@ LONGEST = 60
 def subject(**facts):
     """The subject of a mail about one notice."""
     return message(pending(notice(**facts))).subject
+
+
+def of_jobs(*pendings) -> Mail:
+    """The mail to a reader who wants one conversation for each job."""
+    given = links(*pendings)
+    return mail(pendings, links=given, message_id="m1@example.com", at=NOW, again=False, threads=Threads.JOB)
 
 
 def test_it_says_the_job_and_what_happened():
@@ -101,3 +110,36 @@ def test_what_cannot_be_seen_is_taken_out(char):
 def test_a_half_of_a_character_is_shown_as_one_that_is_missing():
     """A lone surrogate could not be sent at all."""
     assert subject(kind="of_others", what="nap-1 \ud83d is odd", due=None) == "nap-1 \ufffd is odd"
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [{}, {"kind": "recovered"}, {"kind": "idle_cleared", "what": "nap-1 works again"}, {"kind": "gave_up"}],
+)
+def test_with_one_conversation_for_each_job_a_subject_is_the_job_alone(facts):
+    """Whatever happened: Gmail keeps together only what has one subject."""
+    assert of_jobs(pending(notice(**facts))).subject == "nap: job updates"
+    assert of_jobs(pending(notice(**facts)), pending(notice(id="two"))).subject == "nap: job updates"
+    assert of_jobs(pending(notice(job="other", **facts))).subject == "other: job updates"
+
+
+def test_what_is_about_several_jobs_or_none_says_what_it_is_in_either_case():
+    """It belongs to no job's conversation."""
+    for given in (flood(3), [pending(notice(job="", instances=()))]):
+        assert of_jobs(*given).subject == message(*given).subject
+        assert of_jobs(*given).thread == ""
+
+
+def test_beside_the_name_of_the_job_an_inbox_shows_what_happened():
+    """The subject does not say it; the first line of the mail is the same in either case."""
+    made = of_jobs(pending())
+    assert 'mso-hide:all">nap-1 has idle GPUs. It will be stopped' in made.html
+    assert made.text == message().text
+
+
+def test_a_subject_of_a_long_name_is_no_longer_for_it():
+    """Both ends of the name stay; a sample says that it is one."""
+    said = of_jobs(pending(notice(id="test/1", job=f"resnet50-{'x' * 60}-seed-3"))).subject
+    assert said.startswith("[test] resnet50-")
+    assert said.endswith("-seed-3: job updates")
+    assert len(said) <= LONGEST

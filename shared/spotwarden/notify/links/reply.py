@@ -14,6 +14,7 @@ from spotwarden.model.facts import JobFacts
 from spotwarden.model.fleet import Fleet
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.offer import Offer, PreferenceOffer, Unfit, UsedAnswer
+from spotwarden.model.threads import Threads
 
 
 class OfferFacts(msgspec.Struct, frozen=True, kw_only=True):
@@ -90,13 +91,14 @@ class PreferencesShown(msgspec.Struct, frozen=True, kw_only=True):
 
     A `pace` of None is one who has not said: news is gathered for `digest`, as the policy says. `weekly` is
     whether the report of the week is to come. `timezone` is the clock that he has chosen; one that is
-    `unknown` saves nothing.
+    `unknown` saves nothing. `threads` says which mails share a subject, whoever chose it.
     """
 
     preference_offer: PreferenceOffer
     pace: Pace | None
     weekly: bool = True
     timezone: str = ""
+    threads: Threads = Threads.NEWS
     digest: timedelta
     saved: bool = False
     unknown: bool = False

@@ -13,8 +13,9 @@ from spotwarden.engine.entry import Connect, open_context
 from spotwarden.engine.log import log
 from spotwarden.engine.policy_file.reading import PolicyError
 from spotwarden.engine.settings import Settings
-from spotwarden.model.delivery import Pace
+from spotwarden.model.delivery import Pace, Preference
 from spotwarden.model.offer import Offer, PreferenceOffer, Unfit, UsedAnswer
+from spotwarden.model.threads import Threads
 from spotwarden.model.tick import Tick
 from spotwarden.notify.links.audience import audience
 from spotwarden.notify.links.pages import headers, render
@@ -168,8 +169,14 @@ def _click(answer_request: AnswerRequest, what: Offer | PreferenceOffer, form: M
     chosen = next((pace for pace in Pace if pace.value == form.get("pace", "")), None)
     if chosen is None:
         return show_preference(answer_request.context, what)
-    weekly, zone = form.get("weekly", "yes") != "no", form.get("timezone", "").strip()[:LONGEST_ZONE]
-    return save_preference(answer_request.context, what, chosen, weekly=weekly, timezone=zone)
+    wanted = Preference(
+        pace=chosen,
+        at=answer_request.now,
+        weekly=form.get("weekly", "yes") != "no",
+        timezone=form.get("timezone", "").strip()[:LONGEST_ZONE],
+        threads=next((threads for threads in Threads if threads.value == form.get("threads", "")), None),
+    )
+    return save_preference(answer_request.context, what, wanted)
 
 
 def _unsubscribe(answer_request: AnswerRequest, what: Offer | PreferenceOffer) -> Reply:

@@ -137,12 +137,12 @@ class RecipientDelivery:
             return None
 
     def _renderer(self) -> Renderer:
-        """Who writes on the clock that the recipient has chosen; no message waits to know it."""
+        """Who writes as the recipient has chosen; no message waits to know it."""
         try:
             said = self._preference
         except UnansweredError:
             said = None
-        return replace(self._shared.renderer, own=said.timezone if said else "")
+        return replace(self._shared.renderer, own=said)
 
     def _send_fresh(self, some: Sequence[Waiting]) -> bool:
         """Send one message of what was not told before; whether one may go on."""

@@ -7,16 +7,18 @@ from functools import partial
 import msgspec
 
 from spotwarden.engine.settings import Settings
-from spotwarden.model.delivery import Channel, Pending
+from spotwarden.model.delivery import Channel, Pending, Preference
 from spotwarden.model.limits import NotifyLimits
 from spotwarden.model.message import MailLinks, Message, Shape
 from spotwarden.model.offer import Offer, PreferenceOffer
 from spotwarden.model.policy import Policy, Team
+from spotwarden.model.threads import Threads
 from spotwarden.notify import templates as messages
 from spotwarden.notify.channels.settings import ChannelSettings
 from spotwarden.notify.links.audience import audience
 from spotwarden.notify.links.offers import offers
 from spotwarden.notify.links.tokens import VARIABLE, Keys, sign
+from spotwarden.notify.reader_threads import reader_threads
 from spotwarden.notify.reader_zone import reader_zone
 
 PREFERENCE_LINK_LASTS = timedelta(days=90)
@@ -30,11 +32,11 @@ class Renderer(msgspec.Struct, frozen=True, kw_only=True):
     """Writes messages for one deployment. Without `answers`, the URL of answer_notice, none can be answered.
 
     `report` is where the report page stands, if not where the limits say. `teams`, and people of the limits,
-    may be in other time zones; `own` is the zone that the reader has chosen.
+    may be in other time zones; `own` is what the reader has chosen.
     """
 
     limits: NotifyLimits
-    own: str = ""
+    own: Preference | None = None
     teams: Mapping[str, Team] = {}
     answers: str = ""
     report: str = ""
@@ -75,14 +77,23 @@ class Renderer(msgspec.Struct, frozen=True, kw_only=True):
         if to.channel is Channel.EMAIL:
             links = self._links(pendings, to.address, at)
             return messages.mail(
-                pendings, links=links, message_id=message_id, at=at, again=again, zone=self._zone(to.address)
+                pendings,
+                links=links,
+                message_id=message_id,
+                at=at,
+                again=again,
+                zone=self._zone(to.address),
+                threads=self._threads(to.address),
             )
         shape = self.shapes.get(to.address, Shape.JSON)
         zone = self._zone(to.address)
         return messages.hook(pendings, shape=shape, id=message_id, at=at, again=again, zone=zone)
 
     def _zone(self, address: str) -> tzinfo:
-        return reader_zone(address, self.limits, self.teams, self.own)
+        return reader_zone(address, self.limits, self.teams, self.own.timezone if self.own else "")
+
+    def _threads(self, address: str) -> Threads:
+        return reader_threads(address, self.limits, self.teams, self.own.threads if self.own else None)
 
     def _links(self, pendings: Sequence[Pending], to: str, at: datetime) -> MailLinks:
         report = self.report or self.limits.report

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 from spotwarden.model.delivery import Pending
 from spotwarden.model.message import Mail, MailLinks
 from spotwarden.model.notice import Notice
+from spotwarden.model.threads import Threads
 from spotwarden.notify.templates.environment import environment
-from spotwarden.notify.templates.subjects import jobs
+from spotwarden.notify.templates.subjects import jobs, only_job
 from spotwarden.notify.templates.tables import as_lines
 from spotwarden.notify.templates.text import code_split
 from spotwarden.notify.templates.view import MessageView, view
@@ -31,13 +32,15 @@ def mail(
     at: datetime,
     again: bool,
     zone: tzinfo = UTC,
+    threads: Threads = Threads.NEWS,
 ) -> Mail:
     """Write one mail that tells all of these, which are for one address.
 
-    Its subject says what happened to which job, then what will happen when, by the clock of `zone`, and what
-    to do. `again` says that it may be a second copy: nobody knows whether the first one arrived.
+    Its subject says what happened to which job, or with `threads` of jobs which job alone; then comes what
+    will happen when, by the clock of `zone`, and what to do. `again` says that it may be a second copy:
+    nobody knows whether the first one arrived.
     """
-    message = view(pendings, links, at, again=again, zone=zone)
+    message = view(pendings, links, at, again=again, zone=zone, threads=threads)
     notices = [pending.notice for pending in pendings]
     return Mail(
         to=pendings[0].recipient.address,
@@ -71,10 +74,9 @@ def _environment() -> "Environment":
 
 def _thread(notices: Sequence[Notice], message_id: str) -> str:
     """The id that all mails about one job refer to; "" where several jobs, or none, are told of."""
-    named = jobs(notices)
-    if len(named) != 1 or not all(notice.job for notice in notices):
+    if not (job := only_job(notices)):
         return ""
-    digest = hashlib.sha256(named[0].encode(errors="replace")).hexdigest()[:24]
+    digest = hashlib.sha256(job.encode(errors="replace")).hexdigest()[:24]
     return f"job.{digest}@{message_id.rpartition('@')[2] or 'spotwarden'}"
 
 

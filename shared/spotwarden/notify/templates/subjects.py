@@ -1,7 +1,8 @@
 """The subject of a message: the job, then what happened, short enough for a phone.
 
-Gmail groups mails into a conversation only while their subject stays the same (Gmail Help, "Group emails
-into conversations"); other programs follow the headers. So a subject has no moment and no figure.
+Gmail breaks a conversation where the subject changes (Gmail Help, "Group emails into conversations"); other
+programs follow the headers. So a subject has no moment and no figure, and who wants one conversation for each
+job gets a subject that says no more than its name.
 """
 
 import re
@@ -9,21 +10,28 @@ from collections.abc import Sequence
 from datetime import UTC, tzinfo
 
 from spotwarden.model.notice import TEST, Notice, Severity
+from spotwarden.model.threads import Threads
 from spotwarden.notify.templates.kinds import KINDS
 from spotwarden.notify.templates.text import brief_clock, clean, count, cut, cut_middle
 
 LONGEST = 60
 _LONGEST_NAME = 120
 _DONE = re.compile(r" (?:was|should be) (stopped|deleted)")
+_TEST = "[test] "
+_OF_JOB = ": job updates"
+"""What the one subject of all mails about a job ends with."""
 _SENDER = "Spotwarden"
 """What a subject begins with where no job and no VM can."""
 
 
-def subject(notices: Sequence[Notice]) -> str:
+def subject(notices: Sequence[Notice], threads: Threads = Threads.NEWS) -> str:
     """One line without control characters, of at most 60."""
-    said = _one(notices[0]) if len(notices) == 1 else _many(notices)
+    if threads is Threads.JOB and (job := only_job(notices)):
+        said = f"{cut_middle(clean(job, _LONGEST_NAME), LONGEST - len(_OF_JOB) - len(_TEST))}{_OF_JOB}"
+    else:
+        said = _one(notices[0]) if len(notices) == 1 else _many(notices)
     if all(map(is_test, notices)):
-        said = f"[test] {said}"
+        said = f"{_TEST}{said}"
     return cut(said, LONGEST)
 
 
@@ -53,6 +61,12 @@ def jobs(notices: Sequence[Notice]) -> list[str]:
     return sorted({notice.job for notice in notices if notice.job})
 
 
+def only_job(notices: Sequence[Notice]) -> str:
+    """The one job that all of them are about; "" where they are about several, or one is about none."""
+    named = jobs(notices)
+    return named[0] if len(named) == 1 and all(notice.job for notice in notices) else ""
+
+
 def _one(notice: Notice) -> str:
     kind = KINDS.get(notice.kind)
     if kind is None or not kind.subject:
@@ -61,7 +75,7 @@ def _one(notice: Notice) -> str:
     name = clean(notice.job or vm, _LONGEST_NAME) or _SENDER
     done = _DONE.search(notice.what)
     what = kind.subject.replace("done (", f"{done[1]} (", 1) if done else kind.subject
-    room = LONGEST - len(what) - len(": ") - (len("[test] ") if is_test(notice) else 0)
+    room = LONGEST - len(what) - len(": ") - (len(_TEST) if is_test(notice) else 0)
     return f"{cut_middle(name, room)}: {what}"
 
 
@@ -71,8 +85,8 @@ def _many(notices: Sequence[Notice]) -> str:
     warnings = sum(notice.severity is Severity.WARNING for notice in notices)
     most = f"{urgent:,} urgent" if urgent else count(warnings, "warning") if warnings else ""
     much, of_it = count(len(notices), "notice"), f", {most}" if most else ""
-    if len(named) == 1 and all(notice.job for notice in notices):
+    if job := only_job(notices):
         room = LONGEST - len(f": {much}{of_it}")
-        return f"{cut_middle(clean(named[0], _LONGEST_NAME), room)}: {much}{of_it}"
+        return f"{cut_middle(clean(job, _LONGEST_NAME), room)}: {much}{of_it}"
     about = f" about {count(len(named), 'job')}" if named else ""
     return f"{_SENDER}: {much}{about}{of_it}"

@@ -12,6 +12,7 @@ from spotwarden.model.delivery import Channel, Pending
 from spotwarden.model.message import MailLinks
 from spotwarden.model.notice import WEEKLY, Notice, Severity, Table, Way
 from spotwarden.model.spans import moment
+from spotwarden.model.threads import Threads
 from spotwarden.model.values import written
 from spotwarden.notify.templates.subjects import announced, is_test, jobs, subject, title
 from spotwarden.notify.templates.tables import OPEN_REPORT, tables
@@ -139,10 +140,12 @@ def view(
     again: bool,
     room: Room = MAIL,
     zone: tzinfo = UTC,
+    threads: Threads = Threads.NEWS,
 ) -> MessageView:
     """Put the message together; several notices are told shorter each, and what has no room only counted.
 
-    Each moment is told on the clock of `zone`, its reader's.
+    Each moment is told on the clock of `zone`, its reader's. Where the subject is the same for all mails
+    about a job, an inbox shows beside it what happened.
     """
     ordered = sorted(pendings, key=_order)
     notices = [pending.notice for pending in ordered]
@@ -152,11 +155,13 @@ def view(
     taken = accumulate(room.frame + _length(part) for part in shown)
     parts = [part for part, upto in zip(shown, taken, strict=True) if part is shown[0] or upto < room.size]
     lead = _lead(notices, moments) if len(ordered) > 1 else ""
-    first = parts[0]
+    first, named, of_news = parts[0], subject(notices, threads), subject(notices)
+    headline = first.title if len(ordered) == 1 else of_news
+    told = lead or first.then or (first.why if first.todo == NOTHING else first.todo)
     return MessageView(
-        subject=subject(notices),
-        headline=first.title if len(ordered) == 1 else subject(notices),
-        preheader=cut(lead or first.then or (first.why if first.todo == NOTHING else first.todo), PREHEADER),
+        subject=named,
+        headline=headline,
+        preheader=cut(told if named == of_news else f"{headline}. {told}", PREHEADER),
         first=(*((TRIAL,) if any(map(is_test, notices)) else ()), *((AGAIN,) if again else ())),
         lead=lead,
         parts=tuple(parts),

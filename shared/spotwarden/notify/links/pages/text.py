@@ -9,6 +9,7 @@ from spotwarden.model.delivery import Pace
 from spotwarden.model.notice import Way
 from spotwarden.model.offer import Unfit
 from spotwarden.model.spans import moment, span
+from spotwarden.model.threads import Threads
 from spotwarden.notify.links.pages.page import AnswerPage, PageChoice, Question, TextEntry, Tone
 from spotwarden.notify.links.reply import (
     AnswerFailed,
@@ -30,6 +31,10 @@ _WEEKLY = (
     (True, "yes", "On Mondays", "what ran, its cost, savings and waste"),
     (False, "no", "Never", "the report page has the same figures"),
 )
+_THREADS: Mapping[Threads, tuple[str, str]] = {
+    Threads.NEWS: ("What happened", "in Gmail a conversation for each kind of news about a job"),
+    Threads.JOB: ("The job alone", "in Gmail one conversation for each job"),
+}
 ANSWERED: Mapping[Way, str] = {
     Way.KEEP: "Keep",
     Way.EXTEND: "Extend",
@@ -202,6 +207,10 @@ def _questions(preferences: PreferencesShown) -> tuple[Question, ...]:
         PageChoice(value=value, label=label, detail=detail, chosen=preferences.weekly is wanted)
         for wanted, value, label, detail in _WEEKLY
     )
+    threads = tuple(
+        PageChoice(value=way.value, label=label, detail=detail, chosen=way is preferences.threads)
+        for way, (label, detail) in _THREADS.items()
+    )
     return (
         Question(
             legend="Non-urgent messages, such as that a job runs again",
@@ -210,6 +219,7 @@ def _questions(preferences: PreferencesShown) -> tuple[Question, ...]:
             needed=True,
         ),
         Question(legend="The weekly report", name="weekly", choices=weekly),
+        Question(legend="What the subject of a mail says", name="threads", choices=threads),
     )
 
 
