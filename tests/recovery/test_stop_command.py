@@ -12,7 +12,7 @@ from spotwarden.cli.acting import stopping
 from spotwarden.cli.acting.stopping import _ending, end_job
 from spotwarden.engine.context import SweepContext
 from spotwarden.engine.executor import Executor
-from spotwarden.layout import InstanceId
+from spotwarden.layout import CreateScript, InstanceId, MarkerName
 from spotwarden.model.attempt import AttemptState
 from spotwarden.model.governance import GovernanceLimits
 from spotwarden.model.instance import Status
@@ -27,6 +27,7 @@ from tests.fakes.trouble import conflict, rejected, unanswered
 from tests.fakes.world import GANG, KEPT, SCRIPT
 from tests.governance.reap.reap_world import Calls
 
+OTHER = SCRIPT.replace(b"test-vm", b"other")
 ENFORCE = Policy(version="command", mode=Mode.ENFORCE)
 
 NEVER = datetime.max.replace(tzinfo=UTC)
@@ -357,3 +358,69 @@ def test_a_job_whose_local_ssds_the_policy_keeps_can_only_be_deleted(ada, delete
     assert (running(owner.world) == []) is delete
     assert owner.world.attempts()[-1].state is (AttemptState.STOPPED if delete else AttemptState.RUNNING)
     assert delete or "spotwarden stop test-vm --delete" in verdict.command
+
+
+@pytest.fixture
+def unseen(ada):
+    """An owner who has launched a second job by hand; no sweep has seen that, and it registers nothing."""
+
+    def build(script):
+        owner = ada()
+        owner.world.settle(2)
+        owner.world.job = "gang" if script is GANG else "other"
+        owner.world.store(CreateScript(job=owner.world.job), script)
+        return owner, owner.world.launch_by_hand(script)
+
+    return build
+
+
+def comes_to_nothing(owner):
+    """Whether the job is stopped, and nothing of it runs, a quarter of an hour later."""
+    world = owner.world
+    world.settle(16)
+    assert world.names("preempted-jobs/") == []
+    assert [one.state for one in world.attempts()] == [AttemptState.STOPPED]
+    return running(world) == ["test-vm"]
+
+
+@pytest.mark.parametrize("body", [None, b"", b'{"instance_id": "%s"}'], ids=["no marker", "empty", "with id"])
+@pytest.mark.parametrize("script", [OTHER, GANG], ids=["one", "gang"])
+def test_a_job_whose_vm_was_lost_before_any_sweep_saw_it_is_stopped_all_the_same(unseen, script, body):
+    """None of its VMs is there, and it has no record: the preemption alone would bring it back."""
+    owner, made = unseen(script)
+    owner.world.wait(minutes=2)
+    for node, instance_id in made.items():
+        owner.world.cloud.compute.preempt(node)
+        if body is not None:
+            owner.world.store(MarkerName(node=node), body.replace(b"%s", instance_id.encode()))
+    owner.world.wait(minutes=2)
+    carried = owner.stop()
+    assert "is closed as stopped" in carried.verdict.done
+    assert comes_to_nothing(owner)
+
+
+def test_a_job_that_is_launched_by_hand_after_the_stop_comes_back_when_it_is_preempted(unseen):
+    """The launch is the newer word."""
+    owner, _ = unseen(OTHER)
+    world = owner.world
+    world.cloud.compute.preempt("other")
+    world.wait(minutes=2)
+    owner.stop()
+    world.wait(minutes=1)
+    world.launch_by_hand(OTHER)
+    world.wait(minutes=1)
+    world.cloud.compute.preempt("other")
+    world.settle(16)
+    assert running(world) == ["other", "test-vm"]
+
+
+def test_a_vm_that_was_hidden_when_its_job_was_stopped_does_not_open_it(unseen):
+    """The command says that a VM may run there; no sweep takes that for a new launch."""
+    owner, _ = unseen(OTHER)
+    owner.world.wait(minutes=1)
+    owner.world.cloud.compute.hide("us-central1-a")
+    assert owner.stop().hidden
+    owner.world.cloud.compute.show("us-central1-a")
+    owner.world.settle(8)
+    assert [one.state for one in owner.world.attempts()] == [AttemptState.STOPPED]
+    assert owner.world.names("spotwarden/open/") == ["spotwarden/open/test-vm.json"]

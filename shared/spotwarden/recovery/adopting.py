@@ -25,7 +25,7 @@ from spotwarden.model.watch import Watch
 from spotwarden.recovery import notices
 from spotwarden.recovery.fates import alive
 from spotwarden.recovery.flexible import is_flexible, waiting
-from spotwarden.recovery.reopening import is_open_again, opened_at
+from spotwarden.recovery.reopening import is_before_stop, is_open_again, opened_at
 
 RECORDED = 10
 """Jobs of one message of a crowd whose VMs are read and written down: some 400 a minute of all messages."""
@@ -42,7 +42,10 @@ def strangers(facts: JobFacts) -> list[Instance]:
     return [
         instance
         for instance in facts.instances
-        if instance.job is None and alive(instance) and instance.id not in known
+        if instance.job is None
+        and alive(instance)
+        and instance.id not in known
+        and not is_before_stop(facts, instance.created)
     ]
 
 

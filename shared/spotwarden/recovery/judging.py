@@ -1,6 +1,7 @@
 """From the verdicts on its instances to one on the job: however many nodes fell, there is one answer."""
 
 from collections.abc import Collection, Sequence
+from datetime import datetime
 
 import msgspec
 from msgspec.structs import replace
@@ -13,7 +14,7 @@ from spotwarden.recovery.fates import Fate, Now, alive, lost_at
 from spotwarden.recovery.flexible import is_flexible
 from spotwarden.recovery.ownership import made_by_chain
 from spotwarden.recovery.removal import on_purpose, removed_beside
-from spotwarden.recovery.reopening import is_open_again
+from spotwarden.recovery.reopening import is_before_stop, is_open_again
 from spotwarden.recovery.truth_table import Judgement, LossVerdict, judge
 
 BY_WEIGHT = (
@@ -130,9 +131,20 @@ def closed(facts: JobFacts, node: NodeFacts) -> str:
     launched = bool(node.instance_id) and node.instance_id not in past and known(facts, node)
     # What a request of the chain has made was never on record where the stop came first; nobody launched it.
     # Nor has anybody launched anew what came with what was closed.
-    old = made_by_chain(facts, node.instance_id) or _made_beside(facts, node, past)
+    old = (
+        made_by_chain(facts, node.instance_id)
+        or _made_beside(facts, node, past)
+        or is_before_stop(facts, _made_at(facts, node))
+    )
     relaunched = launched and not old
     return "" if relaunched else f"the job is closed: {newest.reason or newest.state.value}"
+
+
+def _made_at(facts: JobFacts, node: NodeFacts) -> datetime | None:
+    """When its insert was asked for, as far as the lists tell."""
+    there = [instance.created for instance in facts.instances if instance.id == node.instance_id]
+    told = [insert.at for insert in facts.inserts if insert.target_id == node.instance_id]
+    return next((moment for moment in (*there, *told) if moment is not None), None)
 
 
 def _made_beside(facts: JobFacts, node: NodeFacts, past: Collection[str]) -> bool:

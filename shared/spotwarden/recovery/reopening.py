@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from spotwarden.model.attempt import CLOSED, Attempt
+from spotwarden.model.attempt import CLOSED, Attempt, AttemptState
 from spotwarden.model.facts import JobFacts, NodeFacts
 from spotwarden.model.instance import Operation
 from spotwarden.recovery.actors import Actor, actor
@@ -56,6 +56,15 @@ def opened_at(facts: JobFacts) -> datetime | None:
     if newest.state not in CLOSED and not ids.isdisjoint(newest.instances.values()):
         moments.append(newest.created)
     return min(moments, default=None)
+
+
+def is_before_stop(facts: JobFacts, made: datetime | None) -> bool:
+    """Whether a person has stopped the job after this was made, be it on record or not: it opens nothing."""
+    newest = facts.newest
+    if newest is None or made is None or newest.state is not AttemptState.STOPPED:
+        return False
+    by_word = newest.lost is None and not newest.tries and not newest.seen
+    return by_word and made < newest.created
 
 
 def started_since(facts: JobFacts, log: Sequence[Operation]) -> dict[str, str]:

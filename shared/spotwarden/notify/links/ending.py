@@ -81,8 +81,9 @@ def _closing(offer_facts: OfferFacts, facts: JobFacts, now: datetime, why: str) 
     if facts.status_code is not None:
         return ()
     if not facts.ledger:
-        seen = {instance.name: instance.id for instance in facts.instances}
-        return (_record(offer_facts, facts, said, now, number=1, instances=seen),) if seen else ()
+        # Its VM may be lost already, and no sweep have seen it.
+        seen = {**facts.registrations, **{instance.name: instance.id for instance in facts.instances}}
+        return (_record(offer_facts, facts, said, now, number=1, instances=seen),)
     newest = facts.ledger[-1].attempt
     if newest.state in CLOSED and not offer_facts.started:
         return ()
