@@ -60,11 +60,16 @@ class Tpu(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
 
 class Family(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A machine family. Google does not document the `platform` of those with TPUs."""
+    """A machine family; `disks` are the types that it takes, () for all, the first where none is asked for.
+
+    Google does not document the `platform` of those with TPUs.
+    """
 
     platform: str = UNKNOWN_PLATFORM
     tpu: Tpu | None = None
     architecture: str = "X86_64"
+    disks: tuple[str, ...] = ()
+    local_ssds: bool = True
     sizes: dict[str, Sizes] = {}
     named: dict[str, Size] = {}
     custom: Custom | None = None

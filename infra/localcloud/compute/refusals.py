@@ -15,6 +15,12 @@ def invalid_field(name: str, value: object, why: str) -> ApiError:
     return ApiError(400, "invalid", f"Invalid value for field '{name}': '{value}'. {why}")
 
 
+def not_compatible(*features: str) -> ApiError:
+    """What cannot be had together, such as a disk's type and a machine type."""
+    named = ", ".join(features)
+    return ApiError(400, "badRequest", f"[{named}] features are not compatible for creating instance.")
+
+
 def not_found(path: str) -> ApiError:
     """No such resource; `path` starts with `projects/`."""
     return ApiError(404, "notFound", f"The resource '{path}' was not found")

@@ -9,7 +9,7 @@ from localcloud.compute.build.checks import check_name
 from localcloud.compute.catalog import CatalogMachine
 from localcloud.compute.ids import fingerprint
 from localcloud.compute.links import last
-from localcloud.compute.refusals import already_exists, in_use, invalid_field, not_found
+from localcloud.compute.refusals import already_exists, in_use, invalid_field, not_compatible, not_found
 from localcloud.compute.shelf import Resource
 from localcloud.compute.site import Site
 
@@ -62,6 +62,7 @@ def disks(
     created: list[Resource] = []
     for index, item in enumerate(given):
         place = _Place(site=site, zone=zone, instance=instance, machine=machine, index=index)
+        _check_taken(place, item)
         disk = _disk(place, item)
         if disk is not None and "source" not in item:
             _check_new(place, disk, created)
@@ -82,6 +83,17 @@ def another(site: Site, zone: str, instance: Resource, given: Mapping[str, Any])
     index = max((disk["index"] for disk in instance["disks"]), default=-1) + 1
     place = _Place(site=site, zone=zone, instance=instance["name"], machine=machine, index=index)
     return _attached(place, given, _existing(place, given))
+
+
+def _check_taken(place: _Place, given: Mapping[str, Any]) -> None:
+    """Refuse a new disk of a type that the machine's family does not take."""
+    family = place.site.catalog.families[place.machine.family]
+    kind = last(given.get("initializeParams", {}).get("diskType", ""))
+    if given.get("type") == "SCRATCH":
+        if not family.local_ssds:
+            raise not_compatible("local-ssd", place.machine.name)
+    elif kind and family.disks and kind in place.site.catalog.disk_types and kind not in family.disks:
+        raise not_compatible(kind, place.machine.name)
 
 
 def _check_new(place: _Place, disk: Resource, created: Sequence[Resource]) -> None:
@@ -124,7 +136,9 @@ def _made(place: _Place, given: Mapping[str, Any], wanted: Mapping[str, Any]) ->
     site, scope = place.site, f"zones/{place.zone}"
     if site.things["disks"].get(scope, name) is not None:
         raise already_exists(f"projects/{site.project}/{scope}/disks/{name}")
-    disk = new_disk(site, scope, name, wanted, field=f"{place.field}.initializeParams")
+    usual = site.catalog.families[place.machine.family].disks[:1]
+    typed = {"diskType": f"{scope}/diskTypes/{usual[0]}", **wanted} if usual else wanted
+    disk = new_disk(site, scope, name, typed, field=f"{place.field}.initializeParams")
     if given.get("boot") and not {"sourceImage", "sourceSnapshot"} & disk.keys():
         why = "A boot disk needs a sourceImage, a sourceSnapshot or an existing disk as source."
         raise invalid_field(f"{place.field}.initializeParams.sourceImage", "", why)
