@@ -10,7 +10,7 @@ from spotwarden.model.request import Request
 from spotwarden.ports import RejectedError
 from tests.fakes.advising import Advising
 from tests.fakes.clock import VirtualClock
-from tests.fakes.creating import STOCKOUT
+from tests.fakes.creating import STOCKOUT, machine_of
 from tests.fakes.fate import ZONES
 from tests.fakes.governed import BEING_MADE
 from tests.fakes.resource import disk_of, resource
@@ -88,7 +88,7 @@ class MemoryCompute(Advising):
             return operation
         vm.leaves = False
         self.vms.become(vm.seen.id, Status.PROVISIONING)
-        if self._take_room(vm.seen.zone):
+        if self._take_room(vm.seen.zone, machine_of(vm.body)):
             self.vms.later(self._timings.start, lambda: self._settle(vm, operation, Status.RUNNING))
         else:
             self.vms.later(

@@ -46,7 +46,11 @@ class Creating(Fate):
         zones = zones_of(wanted, self.zones)
         if not zones:
             raise RejectedError("invalid", f"no zone of {wanted.place} may be used")
-        room = {zone: self._left.get(zone, wanted.count) for zone in zones}
+        machine = machine_of(wanted.body)
+        room = {
+            zone: 0 if (zone, machine) in self._without else self._left.get(zone, wanted.count)
+            for zone in zones
+        }
         return next((zone for zone in zones if room[zone] >= wanted.count), max(zones, key=lambda z: room[z]))
 
     def _insert(
@@ -60,7 +64,7 @@ class Creating(Fate):
         vm = Vm(seen=seen, body=body, launch=request_id)
         asked = {"group": group} if group else {"request_id": request_id}
         operation = self.vms.begin("insert", seen, self.caller, **asked)
-        room = self._take_room(zone)
+        room = self._take_room(zone, machine_of(body))
         self.vms.add(vm)
         if room:
             self.vms.later(self._timings.start, lambda: self._settle(vm, operation, Status.RUNNING))
@@ -91,6 +95,11 @@ class Creating(Fate):
                 self.vms.take_down(vm, undo, self._timings.stop, remove=True)
         why = f"VM_MIN_COUNT_NOT_REACHED: Requested minimum count of {wanted.least} VMs could not be created."
         self.vms.later(self._timings.stop, lambda: self.vms.end(whole, why))
+
+
+def machine_of(body: Mapping[str, Any]) -> str:
+    """The name of the machine type that is asked for."""
+    return str(body.get("machineType", "")).rpartition("/")[2]
 
 
 def instance(vm_id: str, name: str, zone: str, body: Mapping[str, Any], now: datetime) -> Instance:

@@ -23,6 +23,7 @@ class Fate:
         self.zones = tuple(zones)
         self._timings = timings
         self._left: dict[str, int] = {}
+        self._without: set[tuple[str, str]] = set()
         self._hidden: set[str] = set()
         self._log_lag = timedelta(0)
         self._offers: dict[str, frozenset[str]] = {}
@@ -35,12 +36,22 @@ class Fate:
         """Have room in a zone again."""
         self._left.pop(zone, None)
 
+    def run_out_of(self, machine: str, zone: str) -> None:
+        """Have no room in a zone for this machine type."""
+        self._without.add((zone, machine))
+
+    def have_again(self, machine: str, zone: str) -> None:
+        """Have room in a zone for this machine type again."""
+        self._without.discard((zone, machine))
+
     def has_room(self, zone: str) -> bool:
         """Whether nobody has said that a zone runs out."""
         return zone not in self._left
 
-    def _take_room(self, zone: str) -> bool:
+    def _take_room(self, zone: str, machine: str) -> bool:
         """Whether there is room for one more; it is then taken."""
+        if (zone, machine) in self._without:
+            return False
         left = self._left.get(zone)
         if left is None:
             return True

@@ -172,6 +172,25 @@ def test_a_vm_without_an_id_or_a_kind_is_counted_all_the_same():
     assert [one.seconds for one in found] == [Seconds(useful=3_600)]
 
 
+def test_a_vm_that_nobody_saw_is_of_the_machine_that_was_asked_for():
+    """Another machine type than its job's other VMs, or the script's own where they were on another."""
+
+    def kind(seen: str, asked: str, key: str) -> VmKind:
+        usage = KeptUsage(
+            owner="ada", kind=replace(L4, machine_type=seen), runs={NOON.isoformat(): {"2026-11-18": 1_800}}
+        )
+        tried = Try(place="us-east4-b", request_id="r", at=NOON, machine=asked)
+        record = replace(attempt(), tries=(tried,), machine=key, gpus=2)
+        return stays.kind_of("nobody", record, Gathered(metered={"77": usage}))
+
+    own, key = "n1-standard-8", "n1-standard-8-nvidia-tesla-t4"
+    found = kind(own, "a2-highgpu-1g", key)
+    assert (found.machine_type, found.gpus, found.region) == ("a2-highgpu-1g", 0, "us-east4")
+    found = kind("a2-highgpu-1g", "", key)
+    assert (found.machine_type, found.gpu, found.gpus) == (own, "nvidia-tesla-t4", 2)
+    assert kind(own, "", key).gpu == L4.gpu
+
+
 def test_a_gang_counts_each_of_its_vms():
     """Two VMs for an hour, and both wait five minutes."""
     pair = {"train-1": "11", "train-2": "12"}

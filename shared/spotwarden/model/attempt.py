@@ -48,8 +48,9 @@ class Try(msgspec.Struct, frozen=True, kw_only=True):
     tries of the attempt, those that are no longer kept included. `why` says what Google's advice on the
     place was, where that made it the first. `refused` is when it was seen to have failed: a Flex-start VM
     may wait for two hours in vain. `model` is the kind of VM that a ladder asks for; None for what the
-    script and `spot` say. `least` is how many nodes of a gang that bends are enough, 0 for any other, and
-    `nodes` are those that a refill asks for.
+    script and `spot` say. `machine` is the machine type that was asked for instead of the script's own,
+    "" for that. `least` is how many nodes of a gang that bends are enough, 0 for any other, and `nodes`
+    are those that a refill asks for.
     """
 
     place: str
@@ -65,6 +66,7 @@ class Try(msgspec.Struct, frozen=True, kw_only=True):
     model: VmModel | None = None
     least: int = 0
     nodes: tuple[str, ...] = ()
+    machine: str = ""
 
     @property
     def last_word(self) -> Moment:
@@ -115,15 +117,17 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     `cause` the name of the operation that did it, which no other attempt may answer; `lost_work` is how far
     they had come, None where they did not tell. `early` means that the instances it replaces may still run.
     `seen` means that its developer launched it and we only saw it. `machine` is the key of what is
-    remembered of places. `forbidden_since` is when the first of its newest tries was asked that were all
-    refused for want of a right. `removed` are those of its instances that somebody has removed on purpose,
-    by node: a gang goes on without them, any other job is closed. `staged` is the digest of the list of the
-    files that its command has sent: "" once all of them are in place, and nothing is asked of Compute
-    Engine before. `asked` is when a person last asked for an attempt that recovery has begun: what anybody
-    removed before that no longer ends the job. `ended` is when its job wrote its status, where it was
-    launched again before a sweep had seen its VMs gone. `waits_told` is how
-    many notices its owner has had that it waits for room. `bent` means that the gang before it goes on, with
-    fewer nodes or with some more, and `lacking` are the nodes that are to be refilled.
+    remembered of places, and `gpus` how many accelerators the script attaches to it. `lost_on` is the
+    machine type that it was lost on, "" for the script's own. `forbidden_since` is when the first of its
+    newest tries was asked that were all refused for want of a right. `removed` are those of its instances
+    that somebody has removed on purpose, by node: a gang goes on without them, any other job is closed.
+    `staged` is the digest of the list of the files that its command has sent: "" once all of them are in
+    place, and nothing is asked of Compute Engine before. `asked` is when a person last asked for an
+    attempt that recovery has begun: what anybody removed before that no longer ends the job. `ended` is
+    when its job wrote its status, where it was launched again before a sweep had seen its VMs gone.
+    `waits_told` is how many notices its owner has had that it waits for room. `bent` means that the gang
+    before it goes on, with fewer nodes or with some more, and `lacking` are the nodes that are to be
+    refilled.
     """
 
     job: str
@@ -149,6 +153,8 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     early: bool = False
     seen: bool = False
     machine: str = ""
+    gpus: int = 0
+    lost_on: str = ""
     forbidden_since: Moment | None = None
     removed: Mapping[str, Removal] = {}
     staged: str = ""

@@ -56,9 +56,10 @@ class JobFacts(msgspec.Struct, frozen=True, kw_only=True):
     `fetched` (resources of instances, by id) are what this sweep has done already.
     `registrations` are the ids in the job's metadata, by node, and `registered_at` their generations.
     `recorded` says that what was launched as the newest attempt is written down. `granted` is what somebody
-    has extended its own limits by. `avoided` are zones that a command keeps jobs away from, `prices` what a
-    VM of it costs an hour, by place, as far as anybody knows. `last_sweep` is when all jobs were last looked
-    at.
+    has extended its own limits by. `places` is what is remembered of them for the script's machine, `prices`
+    what a VM of it costs an hour, by place, as far as anybody knows; `other_places` and `other_prices` are
+    those of the machine types that may be asked for instead. `avoided` are zones that a command keeps jobs
+    away from. `last_sweep` is when all jobs were last looked at.
     """
 
     job: str
@@ -86,8 +87,10 @@ class JobFacts(msgspec.Struct, frozen=True, kw_only=True):
     granted: timedelta = timedelta(0)
     progress: SavedProgress = SavedProgress()
     places: PlacementRecord | None = None
+    other_places: Mapping[str, PlacementRecord] = {}
     avoided: tuple[AvoidedPlace, ...] = ()
     prices: Mapping[str, Mapping[VmModel, float]] = {}
+    other_prices: Mapping[str, Mapping[str, Mapping[VmModel, float]]] = {}
     registrations: Mapping[str, str] = {}
     registered_at: Mapping[str, int] = {}
     recorded: bool = False

@@ -34,10 +34,11 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
 class Launch(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     """The request that launches all nodes of a job, for each place that may be asked; home comes first.
 
-    `gang` is true for a bulk request. `machine` and `accelerators` are what a place must offer (names
-    without their paths). `fixed` says why it cannot move from where its script puts it, empty where it
-    can. `script` is None where the request was made from what ran before, for want of a usable script.
-    `flexible` says that it asks for Flex-start VMs.
+    `gang` is true for a bulk request. `machine` and `accelerators` are what a place must offer (names without
+    their paths), `gpus` how many of the latter it attaches. `fixed` says why it cannot move from where
+    its script puts it, empty where it can. `script` is None where the request was made from what ran
+    before, for want of a usable script. `flexible` says that it asks for Flex-start VMs. `instead` are
+    the launches on other machine types that its owner allows, in their order; such a one has none itself.
     """
 
     nodes: tuple[str, ...]
@@ -45,10 +46,12 @@ class Launch(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     script: Script | None
     machine: str = ""
     accelerators: tuple[str, ...] = ()
+    gpus: int = 0
     spot: bool = False
     flexible: bool = False
     gang: bool = False
     fixed: tuple[str, ...] = ()
+    instead: tuple["Launch", ...] = ()
 
     @property
     def job(self) -> str:

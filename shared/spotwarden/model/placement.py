@@ -21,11 +21,12 @@ class PlaceEvent(Enum):
 
 
 class PlaceNews(msgspec.Struct, frozen=True, kw_only=True):
-    """One thing that a place did."""
+    """One thing that a place did; `machine` is the machine type, "" for that of the job's script."""
 
     place: str
     event: PlaceEvent
     at: datetime
+    machine: str = ""
 
 
 class ZoneAvailability(msgspec.Struct, frozen=True, kw_only=True):

@@ -40,6 +40,15 @@ def admit(facts: JobFacts, limits: AdmissionLimits, project: str) -> JobFacts:
     return replace(facts, launch=NoLaunch(reason=reason))
 
 
+def admit_others(facts: JobFacts, limits: AdmissionLimits, project: str) -> JobFacts:
+    """The facts, without the other machine types that the policy does not allow."""
+    launch = facts.launch
+    if not isinstance(launch, Launch) or not launch.instead:
+        return facts
+    kept = tuple(other for other in launch.instead if not any(inadmissible(other, limits, project)))
+    return replace(facts, launch=replace(launch, instead=kept))
+
+
 def inadmissible(launch: Launch, limits: AdmissionLimits, project: str) -> Iterator[str]:
     """Why this launch is not allowed, reason by reason, each with what is."""
     if limits == AdmissionLimits():

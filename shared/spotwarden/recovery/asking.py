@@ -18,6 +18,7 @@ from spotwarden.recovery.choosing import Choosing, choose, hopeless
 from spotwarden.recovery.elastic import least_of
 from spotwarden.recovery.launching import request_id
 from spotwarden.recovery.lifecycle import AttemptEvent, follow
+from spotwarden.recovery.machines import on_machine
 from spotwarden.recovery.ownership import blocking
 from spotwarden.recovery.refusals import RefusalKind, refusal
 
@@ -68,6 +69,7 @@ def ask(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick, *, lease:
         why=chosen.advice,
         model=chosen.model,
         least=least,
+        machine=chosen.machine,
     )
     event = AttemptEvent.NEXT if attempt.state is AttemptState.PLACING else AttemptEvent.ASK
     asking = replace(
@@ -78,7 +80,8 @@ def ask(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick, *, lease:
         not_before=None,
         updated=tick.now,
     )
-    why = f", on demand: {chosen.why}" if chosen.why else ""
+    why = on_machine(trying)
+    why += f", on demand: {chosen.why}" if chosen.why else ""
     why += f": {chosen.advice}" if chosen.advice else ""
     return WriteAttempt(reason=f"asks {chosen.place}{why}", record=asking, generation=newest.generation)
 

@@ -21,6 +21,7 @@ from spotwarden.recovery.elastic import home_of, least_of, living
 from spotwarden.recovery.ending import clear, close
 from spotwarden.recovery.fates import cause_of, fate_of, lost_at
 from spotwarden.recovery.judging import LossFinding
+from spotwarden.recovery.machines import lost_on
 from spotwarden.recovery.membership import members, survey, tell_and_write
 from spotwarden.recovery.refilling import refill
 from spotwarden.recovery.removal import removal_of
@@ -79,6 +80,7 @@ def _lost(
         lacking={**attempt.lacking, **lacking},
         lost=lost_at(first, tick),
         lost_in=cause.zone if (cause := cause_of(first)) else home_of(facts, left.values()),
+        lost_on=lost_on(attempt),
         fate=fate_of(first, policy.recovery, tick).value,
         cause=cause.name if cause else "",
         lost_work=work_of(facts),

@@ -19,6 +19,7 @@ from spotwarden.recovery.bounds import work_left
 from spotwarden.recovery.clearing import stood_in_for
 from spotwarden.recovery.fates import STARTABLE, Fate
 from spotwarden.recovery.ladder import from_now_on, ladder_of
+from spotwarden.recovery.machines import launches, remembered, said
 from spotwarden.recovery.refusals import LASTING, RefusalKind, elsewhere, refusal
 
 
@@ -31,6 +32,22 @@ class Choosing(msgspec.Struct, frozen=True, kw_only=True):
     why: str = ""
     advice: str = ""
     model: VmModel | None = None
+    machine: str = ""
+
+
+class MadeAs(msgspec.Struct, frozen=True, kw_only=True):
+    """What a VM was asked for as: the kind that a ladder named, and the machine type, as a try names them.
+
+    `least` is how many nodes of a gang that bends were enough.
+    """
+
+    model: VmModel | None = None
+    machine: str = ""
+    least: int = 0
+
+
+OWN = MadeAs()
+"""As the script says."""
 
 
 def choose(
@@ -41,48 +58,99 @@ def choose(
     `attempt` already tells how its newest try failed. None as well where every place is useless. Of a gang
     that bends, `least` is how many nodes are asked for at least: who refused all of them may have some.
     """
-    avoid = avoided(facts, policy.placement, tick.now)
-    launch, kept = facts.launch, kept_instance(facts, attempt)
-    model, usable_places = _model(facts, attempt, policy, tick)
-    places = [place for place in usable_places if not is_avoided(place, avoid)]
-    if kept and is_avoided(kept.zone, avoid):
-        kept = None
-    was = _made_as(facts, kept) if kept else None
-    if kept and (waited or not _asked_lately(attempt, kept.zone, policy, tick, model=was)):
-        again = _starts(attempt) < policy.recovery.start_tries or not places
-        if again and not _useless_start(attempt):
-            return Choosing(place=kept.zone, kind=TryKind.START, spot=True, model=was)
-    if not isinstance(launch, Launch) or not places:
+    if kept := _kept_to_start(facts, attempt, policy, tick, waited=waited):
+        return kept
+    model, places = _open_places(facts, attempt, policy, tick)
+    if not isinstance(facts.launch, Launch) or not places:
         return None
-    why = _why_on_demand(facts, policy, tick) if launch.spot or model else ""
-    spot = not why if model is None else model is VmModel.SPOT
-    fresh = [
-        place
-        for place in places
-        if not _asked_lately(attempt, place, policy, tick, spot=spot, model=model, least=least)
-    ]
-    # What places did to spot VMs says nothing about on-demand ones.
-    unknown = PlacementRecord(machine=launch.machine)
-    availability = facts.places or unknown if spot else unknown
-    known = (fresh, availability, tick.now, policy.placement, prices_in(facts, model, spot=spot))
-    if fresh and (ordered := placement.order(*known)):
-        named = _named(attempt, policy, tick)
-        place = min(ordered, key=lambda place: place not in named)
-        advice = placement.why_there(*known) if place == ordered[0] else ""
-        return Choosing(place=place, kind=TryKind.CREATE, spot=spot, why=why, model=model, advice=advice)
+    why = _why_on_demand(facts, policy, tick) if facts.launch.spot or model else ""
+    asked = Choosing(
+        place="",
+        kind=TryKind.CREATE,
+        spot=not why if model is None else model is VmModel.SPOT,
+        why=why,
+        model=model,
+    )
+    # All places of one machine type come before the next one.
+    for launch in launches(facts):
+        made = MadeAs(model=model, machine=said(facts, launch), least=least)
+        fresh = [
+            place
+            for place in places.get(made.machine, ())
+            if not _asked_lately(attempt, place, policy, tick, spot=asked.spot, made=made)
+        ]
+        if found := _best(facts, attempt, launch, fresh, asked, policy=policy, tick=tick):
+            return found
     if not waited:
         return None
-    place = min(places, key=lambda place: _last_asked(attempt, place, tick))
-    return Choosing(place=place, kind=TryKind.CREATE, spot=spot, why=why, model=model)
+    options = [(machine, place) for machine, some in places.items() for place in some]
+    machine, place = min(options, key=lambda option: _last_asked(attempt, option, tick))
+    return msgspec.structs.replace(asked, place=place, machine=machine)
 
 
-def prices_in(facts: JobFacts, model: VmModel | None, *, spot: bool) -> dict[str, float]:
-    """USD an hour of one VM of this kind, by place, where it is known."""
+def prices_in(facts: JobFacts, launch: Launch, model: VmModel | None, *, spot: bool) -> dict[str, float]:
+    """USD an hour of one VM of this launch and kind, by place, where it is known."""
     kind = model or (VmModel.SPOT if spot else VmModel.STANDARD)
-    return {place: known[kind] for place, known in facts.prices.items() if kind in known}
+    prices = facts.prices if launch is facts.launch else facts.other_prices.get(launch.machine, {})
+    return {place: known[kind] for place, known in prices.items() if kind in known}
 
 
-def _model(facts: JobFacts, attempt: Attempt, policy: Policy, tick: Tick) -> tuple[VmModel | None, list[str]]:
+def _best(
+    facts: JobFacts,
+    attempt: Attempt,
+    launch: Launch,
+    fresh: Sequence[str],
+    asked: Choosing,
+    *,
+    policy: Policy,
+    tick: Tick,
+) -> Choosing | None:
+    """The best of these places for this machine type that may be asked now; None where none may."""
+    machine, spot = said(facts, launch), asked.spot
+    # What places did to spot VMs says nothing about on-demand ones.
+    availability = remembered(facts, launch) if spot else PlacementRecord(machine=launch.machine)
+    prices = prices_in(facts, launch, asked.model, spot=spot)
+    known = (fresh, availability, tick.now, policy.placement, prices)
+    if not fresh or not (ordered := placement.order(*known)):
+        return None
+    named = _named(attempt, machine, policy, tick)
+    place = min(ordered, key=lambda place: place not in named)
+    advice = placement.why_there(*known) if place == ordered[0] else ""
+    return msgspec.structs.replace(asked, place=place, machine=machine, advice=advice)
+
+
+def _open_places(
+    facts: JobFacts, attempt: Attempt, policy: Policy, tick: Tick
+) -> tuple[VmModel | None, dict[str, list[str]]]:
+    """The kind of VM that is asked for now, and the places that are not avoided, by machine type."""
+    avoid = avoided(facts, policy.placement, tick.now)
+    model, usable_places = _model(facts, attempt, policy, tick)
+    kept = {
+        machine: [place for place in places if not is_avoided(place, avoid)]
+        for machine, places in usable_places.items()
+    }
+    return model, {machine: places for machine, places in kept.items() if places}
+
+
+def _kept_to_start(
+    facts: JobFacts, attempt: Attempt, policy: Policy, tick: Tick, *, waited: bool
+) -> Choosing | None:
+    """The start of the stopped VM in place, where that is tried first."""
+    kept = kept_instance(facts, attempt)
+    if kept is None or is_avoided(kept.zone, avoided(facts, policy.placement, tick.now)):
+        return None
+    was = _made_as(facts, kept)
+    if not waited and _asked_lately(attempt, kept.zone, policy, tick, made=was):
+        return None
+    tried_enough = _starts(attempt) >= policy.recovery.start_tries
+    if _useless_start(attempt) or (tried_enough and _open_places(facts, attempt, policy, tick)[1]):
+        return None
+    return Choosing(place=kept.zone, kind=TryKind.START, spot=True, model=was.model, machine=was.machine)
+
+
+def _model(
+    facts: JobFacts, attempt: Attempt, policy: Policy, tick: Tick
+) -> tuple[VmModel | None, dict[str, list[str]]]:
     """The kind of VM that a ladder asks for now, with the places that may give it; None without a ladder.
 
     A reason for on-demand VMs comes before the ladder. A kind that every place refuses for good is passed
@@ -96,13 +164,14 @@ def _model(facts: JobFacts, attempt: Attempt, policy: Policy, tick: Tick) -> tup
     for model in from_now_on(ladder, tick.now - attempt.created):
         if places := usable(facts, attempt, model):
             return model, places
-    return ladder[-1].model, []
+    return ladder[-1].model, {}
 
 
-def _made_as(facts: JobFacts, kept: Instance) -> VmModel | None:
-    """The kind of VM that a ladder had asked for when the instance was made: a start does not change it."""
+def _made_as(facts: JobFacts, kept: Instance) -> MadeAs:
+    """What the instance was asked for as when it was made: a start does not change it."""
     made = [item.attempt for item in facts.ledger if kept.id in item.attempt.instances.values()]
-    return made[-1].tries[-1].model if made and made[-1].tries else None
+    last = made[-1].tries[-1] if made and made[-1].tries else None
+    return MadeAs(model=last.model, machine=last.machine) if last else MadeAs()
 
 
 def kept_instance(facts: JobFacts, attempt: Attempt) -> Instance | None:
@@ -117,19 +186,22 @@ def kept_instance(facts: JobFacts, attempt: Attempt) -> Instance | None:
     return kept[0] if len(kept) == 1 and len(attempt.replaces) == 1 else None
 
 
-def usable(facts: JobFacts, attempt: Attempt, model: VmModel | None = None) -> list[str]:
-    """The places of the launch that may give something to this attempt, home first.
+def usable(facts: JobFacts, attempt: Attempt, model: VmModel | None = None) -> dict[str, list[str]]:
+    """The places that may give something to this attempt, by machine type, home first.
 
     Where another instance holds one of the names, that zone cannot; nor can one that said so for good.
     """
-    if not isinstance(facts.launch, Launch):
-        return []
     held = held_zones(facts, attempt)
-    return [
-        choice.place
-        for choice in facts.launch.choices
-        if choice.place not in held and not _useless(attempt, choice.place, model)
-    ]
+    found = {
+        said(facts, launch): [
+            choice.place
+            for choice in launch.choices
+            if choice.place not in held
+            and not _useless(attempt, choice.place, MadeAs(model=model, machine=said(facts, launch)))
+        ]
+        for launch in launches(facts)
+    }
+    return {machine: places for machine, places in found.items() if places}
 
 
 def held_zones(facts: JobFacts, attempt: Attempt) -> set[str]:
@@ -150,13 +222,18 @@ def hopeless(facts: JobFacts, attempt: Attempt, policy: Policy) -> bool:
         return False
     ladder = ladder_of(facts, policy.placement)
     models: Sequence[VmModel | None] = [rung.model for rung in ladder] or [None]
-    return all(_useless(attempt, choice.place, model) for choice in facts.launch.choices for model in models)
+    return all(
+        _useless(attempt, choice.place, MadeAs(model=model, machine=said(facts, launch)))
+        for launch in launches(facts)
+        for choice in launch.choices
+        for model in models
+    )
 
 
-def _useless(attempt: Attempt, place: str, model: VmModel | None) -> bool:
+def _useless(attempt: Attempt, place: str, made: MadeAs) -> bool:
     return any(
         tried.place == place
-        and tried.model is model
+        and (tried.model, tried.machine) == (made.model, made.machine)
         and tried.kind is TryKind.CREATE
         and tried.error
         and refusal(tried.error) in LASTING
@@ -182,8 +259,7 @@ def _asked_lately(
     tick: Tick,
     *,
     spot: bool = True,
-    model: VmModel | None = None,
-    least: int = 0,
+    made: MadeAs = OWN,
 ) -> bool:
     """Whether the place refused the like to this attempt within the block, or its region has no quota."""
     block = policy.placement.block
@@ -191,7 +267,8 @@ def _asked_lately(
         tried
         for tried in attempt.tries
         if tried.error
-        and (tried.spot, tried.model, tried.least) == (spot, model, least)
+        and (tried.spot, tried.model, tried.machine, tried.least)
+        == (spot, made.model, made.machine, made.least)
         and tick.now - tried.last_word < block
     ]
     return any(
@@ -201,16 +278,17 @@ def _asked_lately(
     )
 
 
-def _named(attempt: Attempt, policy: Policy, tick: Tick) -> frozenset[str]:
+def _named(attempt: Attempt, machine: str, policy: Policy, tick: Tick) -> frozenset[str]:
     """The zones that the newest refusal of this attempt has named as having room, while that is news."""
-    last = attempt.tries[-1] if attempt.tries else None
+    tries = [tried for tried in attempt.tries if tried.machine == machine]
+    last = tries[-1] if tries else None
     fresh = last is not None and tick.now - last.last_word < policy.placement.block
     return elsewhere(last.error) if last and fresh else frozenset()
 
 
-def _last_asked(attempt: Attempt, place: str, tick: Tick) -> tuple[datetime, int]:
+def _last_asked(attempt: Attempt, option: tuple[str, str], tick: Tick) -> tuple[datetime, int]:
     """The place that was asked longest ago comes first, those that never were before all others."""
-    tries: list[Try] = [tried for tried in attempt.tries if tried.place == place]
+    tries: list[Try] = [tried for tried in attempt.tries if (tried.machine, tried.place) == option]
     return (tries[-1].at, 1) if tries else (tick.now - timedelta(days=365), 0)
 
 

@@ -15,6 +15,7 @@ from spotwarden.recovery.ending import close, end_watch
 from spotwarden.recovery.fates import Fate, alive, cause_of, lost_at
 from spotwarden.recovery.judging import LossFinding
 from spotwarden.recovery.leasing import lease
+from spotwarden.recovery.machines import lost_on, machine_key
 from spotwarden.recovery.treadmill import is_told, treadmill, work_of
 from spotwarden.recovery.truth_table import LossVerdict
 
@@ -41,7 +42,8 @@ def claim(facts: JobFacts, finding: LossFinding, policy: Policy, tick: Tick) -> 
         # A gang's survivors must go first, which takes longer than one sweep and needs no lease.
         lease=None if gang else lease(policy.recovery, tick),
         script=facts.launch.script,
-        machine="-".join((facts.launch.machine, *facts.launch.accelerators)),
+        machine=machine_key(facts.launch),
+        gpus=facts.launch.gpus,
     )
     return WriteAttempt(reason=claimed.reason, record=claimed, generation=0, after=facts.head)
 
@@ -83,6 +85,7 @@ def record(facts: JobFacts, finding: LossFinding, tick: Tick) -> Attempt:
         owner=facts.owner,
         lost=lost_at(finding.node, tick),
         lost_in=_place_of(facts, finding.node),
+        lost_on=lost_on(newest),
         fate=_fate(finding).value,
         cause=cause.name if (cause := cause_of(finding.node)) else "",
         lost_work=work_of(facts),

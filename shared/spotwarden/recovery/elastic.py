@@ -35,11 +35,16 @@ def as_wished(facts: JobFacts) -> JobFacts:
     nodes = tuple(node for node in facts.launch.nodes if node not in removed)
     if len(nodes) < facts.file.fewest_nodes:
         return facts
+    instead = tuple(_of_nodes(launch, nodes) for launch in facts.launch.instead)
+    return replace(facts, launch=replace(_of_nodes(facts.launch, nodes), instead=instead))
+
+
+def _of_nodes(launch: Launch, nodes: tuple[str, ...]) -> Launch:
     choices = tuple(
         Choice(place=choice.place, request=for_nodes(choice.request, nodes, len(nodes)))
-        for choice in facts.launch.choices
+        for choice in launch.choices
     )
-    return replace(facts, launch=replace(facts.launch, nodes=nodes, choices=choices))
+    return replace(launch, nodes=nodes, choices=choices)
 
 
 def _removed(facts: JobFacts) -> Collection[str]:

@@ -27,6 +27,7 @@ def members(facts: JobFacts, attempt: Attempt, ids: Mapping[str, str], tick: Tic
         owner=facts.owner,
         script=attempt.script,
         machine=attempt.machine,
+        gpus=attempt.gpus,
         removed=attempt.removed,
         # The place that they are in, and a request whose VMs may still come.
         tries=attempt.tries[-1:],

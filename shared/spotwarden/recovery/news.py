@@ -16,11 +16,19 @@ def news(record: Attempt, tick: Tick) -> Iterator[PlaceNews]:
     """
     for tried in record.tries[-2:]:
         if tried.error and tried.spot and refusal(tried.error) is RefusalKind.STOCKOUT:
-            yield PlaceNews(place=tried.place, event=PlaceEvent.STOCKOUT, at=tried.last_word)
+            yield PlaceNews(
+                place=tried.place, event=PlaceEvent.STOCKOUT, at=tried.last_word, machine=tried.machine
+            )
     if record.state is AttemptState.RUNNING and _gave(record):
-        yield PlaceNews(place=record.tries[-1].place, event=PlaceEvent.GAVE, at=tick.now)
+        gave = record.tries[-1]
+        yield PlaceNews(place=gave.place, event=PlaceEvent.GAVE, at=tick.now, machine=gave.machine)
     if _begins(record) and record.fate == Fate.PREEMPTED.value and record.lost_in:
-        yield PlaceNews(place=record.lost_in, event=PlaceEvent.PREEMPTED, at=record.lost or tick.now)
+        yield PlaceNews(
+            place=record.lost_in,
+            event=PlaceEvent.PREEMPTED,
+            at=record.lost or tick.now,
+            machine=record.lost_on,
+        )
 
 
 def _gave(record: Attempt) -> bool:

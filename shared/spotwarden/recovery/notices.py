@@ -10,6 +10,7 @@ from spotwarden.model.marker import UnusableMarker
 from spotwarden.model.notice import Notice, Severity, Way
 from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
+from spotwarden.recovery.machines import on_machine
 
 NAMED = 3
 """How many VMs are named one by one."""
@@ -23,7 +24,7 @@ def started(
     again = attempt.number > 1
     last = attempt.tries[-1] if attempt.tries and not by_hand else None
     place = last.place if last else ""
-    where = f" in {place}{_kind_of(last)}" if last and place else " on a VM started by hand"
+    where = f" in {place}{on_machine(last)}{_kind_of(last)}" if last and place else " on a VM started by hand"
     runs = "ran" if len(gone) == len(ids) else "runs"
     lost = f"; {_its_vm(gone, ids)} gone again" if gone else ""
     return Notice(

@@ -27,6 +27,7 @@ from spotwarden.recovery.identity import (
     is_labelled,
     recorded_or_labelled,
 )
+from spotwarden.recovery.machines import launches
 
 
 def identity_of(facts: JobFacts) -> JobIdentity:
@@ -175,7 +176,8 @@ def blocking(facts: JobFacts) -> list[Instance]:
     """
     if not isinstance(facts.launch, Launch) or facts.newest is None:
         return []
-    nodes, places = facts.launch.nodes, [choice.place for choice in facts.launch.choices]
+    nodes = facts.launch.nodes
+    places = {choice.place for launch in launches(facts) for choice in launch.choices}
     number = facts.newest.number
     return [
         instance

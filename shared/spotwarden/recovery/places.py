@@ -21,6 +21,7 @@ from spotwarden.model.tick import Tick
 from spotwarden.ports import BrokenError, Cloud, ConflictError, Store, UnansweredError
 from spotwarden.recovery.advice_calls import take_advice
 from spotwarden.recovery.advising import AdviceWish, advisable, asked, due, with_launch
+from spotwarden.recovery.machines import launches, machine_key
 from spotwarden.recovery.news import news
 from spotwarden.recovery.placement import learn
 
@@ -46,7 +47,7 @@ class PlaceMemory:
         self._avoided: tuple[AvoidedPlace, ...] | None = None
 
     def recall(self, facts: JobFacts) -> JobFacts:
-        """The facts with what is remembered of the places for the job's machine."""
+        """The facts with what is remembered of the places for the job's machine, and for those instead."""
         launch = facts.launch
         if not isinstance(launch, Launch) or not launch.machine:
             return facts
@@ -55,9 +56,11 @@ class PlaceMemory:
             # Whoever comes second waits: to read the same at the same time would cost a call for each worker.
             if self._avoided is None:
                 self._avoided = self._read_both(key, launch)
-            if key not in self._records:
-                self._records[key] = self._fresh(key, launch)
-        return replace(facts, places=self._records[key], avoided=self._avoided)
+            for wanted in launches(facts):
+                if machine_key(wanted) not in self._records:
+                    self._records[machine_key(wanted)] = self._fresh(machine_key(wanted), wanted)
+        others = {wanted.machine: self._records[machine_key(wanted)] for wanted in launch.instead}
+        return replace(facts, places=self._records[key], other_places=others, avoided=self._avoided)
 
     def _read_both(self, key: str, launch: Launch) -> tuple[AvoidedPlace, ...]:
         """Read the zones to avoid beside the memory: a preempted job waits for one call, not for two."""
@@ -95,22 +98,22 @@ class PlaceMemory:
 
     def reached(self, facts: JobFacts) -> JobFacts:
         """The same facts; where the job can go is kept, for what is asked about its machine at the end."""
-        launch = facts.launch
-        if isinstance(launch, Launch) and self._policy.placement.advice and advisable(launch):
-            key = machine_key(launch)
-            with self._lock:
-                self._wishes[key] = with_launch(self._wishes.get(key), launch)
+        for launch in launches(facts):
+            if self._policy.placement.advice and advisable(launch):
+                key = machine_key(launch)
+                with self._lock:
+                    self._wishes[key] = with_launch(self._wishes.get(key), launch)
         return facts
 
     def remember(self, written: Iterable[Attempt]) -> None:
         """Add what this sweep's records tell; where another sweep is writing, its news will do."""
         told: dict[str, list[PlaceNews]] = {}
         for record in written:
-            if record.machine:
-                told.setdefault(record.machine, []).extend(news(record, self._tick))
+            for item in news(record, self._tick):
+                if key := item.machine or record.machine:
+                    told.setdefault(key, []).append(item)
         for key, mine in told.items():
-            if mine:
-                self._learn(key, mine)
+            self._learn(key, mine)
 
     def _learn(self, key: str, learnt: list[PlaceNews]) -> None:
         for _ in range(2):
@@ -181,8 +184,3 @@ def read_avoided(store: Store, layout: Layout) -> KeptAvoided:
     if stored is None:
         return KeptAvoided()
     return KeptAvoided(places=decoded(name, stored.data, AvoidedPlaces).places, generation=stored.generation)
-
-
-def machine_key(launch: Launch) -> str:
-    """The name under which places for this machine are remembered."""
-    return "-".join((launch.machine, *launch.accelerators))

@@ -28,6 +28,7 @@ from spotwarden.recovery.identity import CLOCKS_APART
 from spotwarden.recovery.launching import prepare
 from spotwarden.recovery.leasing import is_held_by_another, lease, until
 from spotwarden.recovery.lifecycle import AttemptEvent
+from spotwarden.recovery.machines import launch_on, on_machine
 from spotwarden.recovery.progress import UNANSWERED_AT_MOST
 from spotwarden.recovery.removal import may_be_removed, removed
 from spotwarden.recovery.waits import tell_of_wait
@@ -140,13 +141,13 @@ def _send(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> Step
             request_id=last.request_id,
             before=until(attempt),
         )
-    choice = _choice(facts, last.place)
+    choice = _choice(facts, last)
     if choice is None:
         return _refused(facts, newest, "notFound: the create script no longer goes there", policy, tick)
     left = time_left(facts, attempt.lost or tick.now)
     avoid = {entry.zone for entry in avoided(facts, policy.placement, tick.now)}
     return LaunchInstances(
-        reason=f"attempt {attempt.number} in {last.place}",
+        reason=f"attempt {attempt.number} in {last.place}{on_machine(last)}",
         job=attempt.job,
         attempt=attempt.number,
         generation=newest.generation,
@@ -156,10 +157,10 @@ def _send(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> Step
     )
 
 
-def _choice(facts: JobFacts, place: str) -> Choice | None:
-    if not isinstance(facts.launch, Launch):
-        return None
-    return next((choice for choice in facts.launch.choices if choice.place == place), None)
+def _choice(facts: JobFacts, tried: Try) -> Choice | None:
+    launch = launch_on(facts, tried.machine)
+    choices = launch.choices if launch else ()
+    return next((choice for choice in choices if choice.place == tried.place), None)
 
 
 def _created(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> Step:

@@ -5,7 +5,7 @@ is a hundred times as much and is read as fast.
 """
 
 import tomllib
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from datetime import date
 from functools import lru_cache
 from pathlib import Path
@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from spotwarden import typed
 from spotwarden.model.facts import JobFacts
+from spotwarden.model.ladder import VmModel
 from spotwarden.model.launch import Launch
 from spotwarden.model.placement import region_of
 from spotwarden.model.prices import PriceList, PriceTable, Rate
@@ -96,12 +97,18 @@ def only(table: PriceTable, machine_types: Collection[str], gpus: Collection[str
 
 
 def with_prices(facts: JobFacts, file: Path) -> JobFacts:
-    """The facts with what the job's VMs cost in each place; where all are of one region nobody need know."""
-    launch = facts.launch
-    if not isinstance(launch, Launch) or len({region_of(choice.place) for choice in launch.choices}) == 1:
+    """The facts with what the job's VMs cost in each place, on each machine type."""
+    if not isinstance(facts.launch, Launch):
         return facts
-    table = only(_kept(file), {launch.machine}, launch.accelerators)
-    return replace(facts, prices=place_prices(launch, table))
+    others = {other.machine: _prices(other, file) for other in facts.launch.instead}
+    return replace(facts, prices=_prices(facts.launch, file), other_prices=others)
+
+
+def _prices(launch: Launch, file: Path) -> Mapping[str, Mapping[VmModel, float]]:
+    """By place and kind of VM; where all places are of one region nobody need know."""
+    if len({region_of(choice.place) for choice in launch.choices}) == 1:
+        return {}
+    return place_prices(launch, only(_kept(file), {launch.machine}, launch.accelerators))
 
 
 @lru_cache(maxsize=1)

@@ -13,7 +13,7 @@ from spotwarden.model.action import LaunchInstances, Look, RegisterInstance, Ste
 from spotwarden.model.attempt import Attempt, Recorded, Removal, Try, TryKind
 from spotwarden.model.facts import JobFacts, NodeFacts
 from spotwarden.model.instance import Instance
-from spotwarden.model.launch import Launch
+from spotwarden.model.launch import Choice
 from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
 from spotwarden.recovery import asking, notices
@@ -26,6 +26,7 @@ from spotwarden.recovery.identity import CLOCKS_APART
 from spotwarden.recovery.inserts import of_requests
 from spotwarden.recovery.launching import prepare, request_id
 from spotwarden.recovery.leasing import is_held_by_another, lease, until
+from spotwarden.recovery.machines import launch_on, lost_on
 from spotwarden.recovery.membership import members, survey, tell_and_write
 from spotwarden.recovery.progress import UNANSWERED_AT_MOST
 from spotwarden.recovery.removal import removal_of
@@ -103,7 +104,7 @@ def _ask(
     if not isinstance(wait, Wait | None):
         return wait
     place = home_of(facts, left.values())
-    if not due or not _is_choice(facts, place):
+    if not due or _choice(facts, lost_on(attempt), place) is None:
         return wait or Wait(reason=f"nothing can be requested in {place}", soon=False)
     turn = (last.turn if last else 0) + 1
     trying = Try(
@@ -114,6 +115,7 @@ def _ask(
         spot=last.spot if last else True,
         turn=turn,
         model=last.model if last else None,
+        machine=lost_on(attempt),
         least=1,
         nodes=due,
     )
@@ -133,8 +135,10 @@ def _not_before(last: Try | None, policy: Policy) -> datetime | None:
     return last.last_word + policy.placement.block if last and refused else None
 
 
-def _is_choice(facts: JobFacts, place: str) -> bool:
-    return isinstance(facts.launch, Launch) and any(item.place == place for item in facts.launch.choices)
+def _choice(facts: JobFacts, machine: str, place: str) -> Choice | None:
+    """The request for this place, on the machine type that the gang has."""
+    launch = launch_on(facts, machine)
+    return next((item for item in launch.choices if item.place == place), None) if launch else None
 
 
 def _due(
@@ -195,8 +199,7 @@ def _send(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> Step
     if attempt.lease is None or attempt.lease.holder != tick.sweep:
         taken = replace(attempt, lease=lease(policy.recovery, tick), updated=tick.now)
         return WriteAttempt(reason="took over the refill", record=taken, generation=newest.generation)
-    choices = facts.launch.choices if isinstance(facts.launch, Launch) else ()
-    choice = next((item for item in choices if item.place == last.place), None)
+    choice = _choice(facts, last.machine, last.place)
     if choice is None:
         return _note(newest, tick, "notFound: the create script no longer goes there")
     left = time_left(facts, tick.now)

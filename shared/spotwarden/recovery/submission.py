@@ -13,6 +13,7 @@ from spotwarden.model.tick import Tick
 from spotwarden.recovery.attempts import IN_FLIGHT
 from spotwarden.recovery.fates import GOING, KEPT, alive
 from spotwarden.recovery.leasing import lease
+from spotwarden.recovery.machines import machine_key
 
 
 def problem(facts: JobFacts, *, again: bool) -> str:
@@ -169,6 +170,8 @@ def claim(
         reason="submitted" if number == 1 else "submitted again",
         lease=lease(limits, tick),
         script=launch.script,
+        machine=machine_key(launch) if launch.machine else "",
+        gpus=launch.gpus,
         owner=owner,
         staged=staged,
     )

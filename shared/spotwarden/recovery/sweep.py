@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
-from spotwarden.create_script.request.cache import with_places, with_ran
+from spotwarden.create_script.request.cache import with_machines, with_places, with_ran
 from spotwarden.create_script.request.stored import with_launch
 from spotwarden.engine.advance import Parked, advance, stopped
 from spotwarden.engine.cache import GenerationCache
@@ -20,7 +20,7 @@ from spotwarden.model.launch import Launch
 from spotwarden.model.marker import UnusableMarker
 from spotwarden.model.outcome import Done, Outcome, Rejected
 from spotwarden.ports import UnansweredError
-from spotwarden.recovery.admission import admit
+from spotwarden.recovery.admission import admit, admit_others
 from spotwarden.recovery.attempts import next_step
 from spotwarden.recovery.gather import GatheredJobs, SweepWidth, gather
 from spotwarden.recovery.places import PlaceMemory
@@ -248,6 +248,7 @@ def know(context: SweepContext, places: PlaceMemory, facts: JobFacts) -> JobFact
     if not isinstance(facts.launch, Launch):
         ran = read_what_ran(context.cloud.store, context.settings.layout, facts)
         facts = admit(with_ran(replace(facts, fresh=False), ran), policy.admission, project)
+    facts = admit_others(with_machines(facts), policy.admission, project)
     if isinstance(facts.launch, Launch) and facts.launch.nodes != (facts.job,):
         # A gang's nodes have names that were not looked for.
         facts = replace(facts, surveyed=False)

@@ -11,6 +11,7 @@ from spotwarden.model.jobfile import JobFile
 from spotwarden.model.prices import PriceTable
 from tests.governance.caps.capped import (
     CHEAP,
+    G2,
     HOUR,
     NOW,
     TABLE,
@@ -59,6 +60,41 @@ def test_each_attempt_costs_what_it_ran_on():
     now = attempt(2, ago=4 * HOUR, lost=80 * HOUR, tries=asked(spot=False))
     seen = facts(vm(up=4 * HOUR), records={"test-vm": JobAttempts(attempts=(past, now))})
     assert found(seen, TEN_DOLLARS).evidence[MONEY].startswith("$9.00")
+
+
+@pytest.mark.parametrize(
+    ("past_on", "now_on", "costs"),
+    [("", "", "$12.00"), ("a2-highgpu-1g", "", "$32.00"), ("", "a2-highgpu-1g", "$16.00")],
+)
+def test_an_attempt_on_another_machine_type_costs_what_that_one_does(past_on, now_on, costs):
+    """Ten hours on demand on the one, two on the other: a dollar an hour and three."""
+    was = replace(asked(spot=False)[0], machine=past_on)
+    past = attempt(1, ago=100 * HOUR, tries=(was,), machine=G2)
+    runs = replace(asked(spot=False)[0], machine=now_on)
+    now = attempt(2, ago=2 * HOUR, lost=90 * HOUR, tries=(runs,), machine=G2)
+    a100 = replace(CHEAP, machine="a2-highgpu-1g", standard=3.0)
+    up = vm(up=2 * HOUR)
+    if now_on:
+        up = replace(up, machine_type=now_on, gpu="nvidia-tesla-a100")
+    records = {"test-vm": JobAttempts(attempts=(past, now))}
+    seen = facts(up, records=records, table=PriceTable(rates=(CHEAP, a100)))
+    assert found(seen, TEN_DOLLARS).evidence[MONEY].startswith(costs)
+
+
+def test_an_attempt_with_gpus_attached_costs_them_also_when_it_has_moved():
+    """How many its script attaches is on record."""
+    past = attempt(
+        1, ago=100 * HOUR, tries=asked(spot=False), machine="n1-standard-8-nvidia-tesla-t4", gpus=2
+    )
+    moved = replace(asked(spot=False)[0], machine=G2)
+    now = attempt(
+        2, ago=HOUR, lost=90 * HOUR, tries=(moved,), machine="n1-standard-8-nvidia-tesla-t4", gpus=2
+    )
+    n1 = replace(CHEAP, machine="n1-standard-8", gpus=0, standard=0.5)
+    t4 = replace(CHEAP, machine="", gpu="nvidia-tesla-t4", gpus=1, standard=0.25)
+    records = {"test-vm": JobAttempts(attempts=(past, now))}
+    seen = facts(vm(up=HOUR), records=records, table=PriceTable(rates=(CHEAP, n1, t4)))
+    assert found(seen, TEN_DOLLARS).evidence[MONEY].startswith("$11.00")
 
 
 def test_an_attempt_in_another_region_has_that_regions_price():

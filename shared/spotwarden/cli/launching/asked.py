@@ -55,6 +55,7 @@ class LaunchRequest(msgspec.Struct, frozen=True, kw_only=True):
     work: timedelta | None = None
     deadline: datetime | None = None
     places: tuple[str, ...] = ()
+    machines: tuple[str, ...] = ()
     job_toml: Path | None = None
 
 

@@ -33,9 +33,9 @@ def job_file(asked: LaunchRequest) -> str:
     return said + own
 
 
-def budget_of(text: str) -> float | None:
-    """The budget in the text of a `job.toml` that can be followed."""
-    return typed.convert(durations(read_toml(text.encode())), JobFile).budget
+def file_of(text: str) -> JobFile:
+    """What the text of a `job.toml` says that can be followed."""
+    return typed.convert(durations(read_toml(text.encode())), JobFile)
 
 
 def _own(path: Path) -> str:
@@ -69,6 +69,7 @@ def _said(asked: LaunchRequest) -> str:
         "work": asked.work and written(asked.work),
         "deadline": asked.deadline,
         "places": asked.places or None,
+        "machines": asked.machines or None,
         "make_before_break": asked.handover or None,
     }
     if not (given := {name: value for name, value in values.items() if value is not None}):

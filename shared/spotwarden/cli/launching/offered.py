@@ -38,6 +38,20 @@ def check_offered(compute: Compute, launch: Launch) -> None:
     )
 
 
+def check_offered_anywhere(compute: Compute, launch: Launch) -> None:
+    """Refuse a machine type that no zone has; where the job may go is not known here.
+
+    Raises:
+        UsageError: no zone has it.
+    """
+    with suppress(RejectedError, UnansweredError):
+        found = compute.offers(launch.machine, launch.accelerators)
+        if not found.zones and not found.unreachable:
+            raise click.UsageError(
+                f"unknown machine type {launch.machine!r}: no zone offers it. Nothing was sent."
+            )
+
+
 def _may_be(place: str, zones: Collection[str]) -> bool:
     return place in zones or place in map(region_of, zones)
 

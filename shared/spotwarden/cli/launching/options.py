@@ -27,6 +27,9 @@ OPTIONS = (
     click.option("--zone", default="", help="Zone, such as us-central1-a [default: SPOTWARDEN_ZONE]."),
     click.option("--region", default="", help="Region; Compute Engine chooses the zone."),
     click.option("--place", "places", multiple=True, help="Zone or region to move to; repeatable."),
+    click.option(
+        "--or-machine", "machines", multiple=True, help="Machine type to use if there is no room; repeatable."
+    ),
     click.option("--image", default="", help="Boot image, from --image-project."),
     click.option("--image-family", default="", help="Image family; its newest image is used."),
     click.option("--image-project", default="", help="Project of the image or image family."),

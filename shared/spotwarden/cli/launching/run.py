@@ -16,9 +16,10 @@ from spotwarden.cli.interrupted import so_far
 from spotwarden.cli.launching.asked import LaunchRequest
 from spotwarden.cli.launching.beside import refuse_beside
 from spotwarden.cli.launching.folder import KEPT, KIT, digest, read_kit, write
-from spotwarden.cli.launching.limits_file import budget_of, job_file
+from spotwarden.cli.launching.limits_file import file_of, job_file
 from spotwarden.cli.launching.offered import check_offered
 from spotwarden.cli.launching.options import asked_of, with_options
+from spotwarden.cli.launching.other_machines import check_fitting, check_others
 from spotwarden.cli.launching.package import has_requirements
 from spotwarden.cli.launching.priced import check_priced
 from spotwarden.cli.launching.reading import read_script
@@ -159,8 +160,11 @@ def _launch(
     if problem := submission.problem(first, again=again) or submission.another_script(first, package.launch):
         raise click.ClickException(problem)
     refuse_beside(context, first)
-    check_priced(context, package.launch, budget_of(limits) if limits else first.file.budget)
+    file = file_of(limits) if limits else first.file
+    check_fitting(context, package.launch, file)
+    check_priced(context, package.launch, file.budget)
     check_offered(context.cloud.compute, package.launch)
+    check_others(context, package.launch, file)
     storing(asked.job)
     with staging(context, first) as stage:
         more = _send_own(context, asked, stage, record)

@@ -14,7 +14,7 @@ from spotwarden.cli.interrupted import so_far
 from spotwarden.cli.launching.in_place import overtaken, put_in_place
 from spotwarden.cli.launching.storing import look
 from spotwarden.cli.next_steps import next_step as step_after
-from spotwarden.create_script.request.cache import with_places
+from spotwarden.create_script.request.cache import with_machines, with_places
 from spotwarden.engine.advance import advance
 from spotwarden.engine.executor import Executor
 from spotwarden.layout import StatusCode
@@ -26,9 +26,11 @@ from spotwarden.model.outcome import Lost, Outcome, Unanswered
 from spotwarden.model.tick import Tick
 from spotwarden.ports import BrokenError, UnansweredError
 from spotwarden.recovery import submission
+from spotwarden.recovery.admission import admit_others
 from spotwarden.recovery.attempts import next_step
 from spotwarden.recovery.begun import begin, reopen
 from spotwarden.recovery.chain import told as told_ledger
+from spotwarden.recovery.machines import on_machine
 from spotwarden.recovery.places import PlaceMemory
 from spotwarden.recovery.progress import after
 from spotwarden.recovery.refusals import RefusalKind, refusal
@@ -174,9 +176,11 @@ def _carry_on(starting: Starting, known: JobFacts, number: int) -> JobFacts:
     )
     told, until, pause = "", time.monotonic() + TIMEOUT_SECONDS, FIRST_LOOK_SECONDS
     patient = time.monotonic() + ROOM_WITHIN_SECONDS
-    job = known.job
+    job, admission = known.job, context.agreed().admission
     while time.monotonic() < until:
-        known = with_places(places.recall(replace(known, launch=launch)), context.policy.placement)
+        allowed = with_machines(replace(known, launch=launch))
+        allowed = admit_others(allowed, admission, context.settings.project)
+        known = with_places(places.recall(allowed), context.policy.placement)
         waiting = advance(known, next_step=decide, after=after, apply=executor.apply)
         # Each write of a step names the generation that was read here, so one look a turn is enough.
         known = look(context, job)
@@ -251,7 +255,7 @@ def refuse_if_over(attempt: Attempt) -> None:
 def told(attempt: Attempt) -> str:
     """Where the attempt runs, in a sentence."""
     ids = ", ".join(attempt.instances.values())
-    place = f" in {attempt.tries[-1].place}" if attempt.tries else ""
+    place = f" in {attempt.tries[-1].place}{on_machine(attempt.tries[-1])}" if attempt.tries else ""
     if attempt.in_line:
         return (
             f"{attempt.job}: attempt {attempt.number} waits for room{place} (Flex-start). Spotwarden"

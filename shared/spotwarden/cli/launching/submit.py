@@ -8,6 +8,7 @@ from spotwarden.cli.context import default_owner, open_context
 from spotwarden.cli.interrupted import so_far
 from spotwarden.cli.launching.beside import refuse_beside
 from spotwarden.cli.launching.offered import check_offered
+from spotwarden.cli.launching.other_machines import check_fitting, check_others
 from spotwarden.cli.launching.priced import check_priced
 from spotwarden.cli.launching.reading import read_script
 from spotwarden.cli.launching.staging import staging
@@ -49,8 +50,10 @@ def submit(script: Path, job: str, code: Path | None, owner: str, *, again: bool
     if problem:
         raise click.ClickException(problem)
     refuse_beside(context, facts)
+    check_fitting(context, package.launch, facts.file)
     check_priced(context, package.launch, facts.file.budget)
     check_offered(context.cloud.compute, package.launch)
+    check_others(context, package.launch, facts.file)
     storing(facts.job)
     layout = context.settings.layout
     with staging(context, facts) as stage:

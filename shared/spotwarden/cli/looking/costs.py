@@ -70,10 +70,11 @@ def _as_asked(ran: list[AttemptStay], details: Details) -> Iterator[AttemptStay]
     for stay, asked in zip(ran, tries, strict=False):
         model = asked[-1].model if asked else None
         spot = asked[-1].spot and run.spot if asked else run.spot
+        other = asked[-1].machine if asked else ""
         kind = VmKind(
-            machine_type=run.machine,
-            gpu=gpu,
-            gpus=int(count) if count.isdecimal() else 0,
+            machine_type=other or run.machine,
+            gpu="" if other else gpu,
+            gpus=int(count) if count.isdecimal() and not other else 0,
             region=region_of(asked[-1].place if asked else run.place),
             provisioning=model.google if model else "SPOT" if spot else "STANDARD",
         )

@@ -28,6 +28,7 @@ from spotwarden.ports import BrokenError
 from spotwarden.recovery import avoiding
 from spotwarden.recovery.attempts import IN_FLIGHT
 from spotwarden.recovery.begun import begun, counts_until
+from spotwarden.recovery.machines import on_machine
 from spotwarden.recovery.places import read_avoided
 from spotwarden.recovery.standing import JobSummary, TimelineEvent, experiment, timeline, worded
 from spotwarden.report.model.experiments import MetricSummary
@@ -142,7 +143,7 @@ def _facts(shown: JobDetails, now: datetime) -> Iterator[tuple[str, str]]:
     yield from (("input", item) for item in (run.inputs if run else ()))
     yield "started", f"{row.started:%Y-%m-%d %H:%M:%S} UTC, ran for {_ran(row)}" if row.started else ""
     yield "up", f"{duration(timedelta(hours=shown.costs.hours))} on its VMs" if shown.costs.hours else ""
-    yield "zones", ", ".join(_zones(details))
+    yield "zones", ", ".join(_zones(details, machines=True))
     yield "avoids", avoiding.said(shown.avoided)
     yield "cost", f"{shown.costs.cost} ({shown.costs.basis})" if shown.costs.cost else ""
     yield "progress", _progress(details, now)
@@ -158,14 +159,15 @@ def _ran(row: JobSummary) -> str:
     return duration(row.runtime) if row.runtime is not None else ""
 
 
-def _zones(details: Details) -> list[str]:
-    """Where it lived, in order."""
+def _zones(details: Details, *, machines: bool = False) -> list[str]:
+    """Where it lived, in order, and on which other machine type."""
     attempts = [
         recorded.attempt
         for recorded in details.facts.ledger
         if recorded.attempt.instances and recorded.attempt.tries
     ]
-    return list(dict.fromkeys(attempt.tries[-1].place for attempt in attempts))
+    tries = [attempt.tries[-1] for attempt in attempts]
+    return list(dict.fromkeys(f"{tried.place}{on_machine(tried) if machines else ''}" for tried in tries))
 
 
 def _progress(details: Details, now: datetime) -> str:

@@ -50,6 +50,7 @@ def launch_of_request(request: Request, script: Script | None = None) -> Launch 
         script=script,
         machine=last(machine.get("machineType", "")),
         accelerators=_accelerators(machine),
+        gpus=sum(int(item.get("acceleratorCount", 0)) for item in machine.get("guestAccelerators", ())),
         spot=is_spot(machine.get("scheduling", {})),
         flexible=machine.get("scheduling", {}).get("provisioningModel") == "FLEX_START",
         gang=gang,

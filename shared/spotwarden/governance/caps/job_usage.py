@@ -16,6 +16,7 @@ from spotwarden.model.fleet import Machine
 from spotwarden.model.placement import region_of
 from spotwarden.model.prices import PriceTable, VmKind
 from spotwarden.recovery.bounds import AttemptLife, lives
+from spotwarden.recovery.machines import lost_on, split_key
 
 
 class AttemptStay(msgspec.Struct, frozen=True, kw_only=True):
@@ -35,7 +36,9 @@ def stays(records: JobAttempts, machines: Sequence[Machine], now: datetime) -> l
     found = list(lives(JobFacts(job="", ledger=ledger)))
     first = first_choice(records.attempts, machines)
     told = [
-        AttemptStay(hours=_long(life.started, life.ended or now), kinds=tuple(_kinds(item, machines, first)))
+        AttemptStay(
+            hours=_long(life.started, life.ended or now), kinds=tuple(_kinds(item, machines, first, ran[-1]))
+        )
         for item, life in zip(ran, found, strict=True)
     ]
     return [*told, *_unrecorded(found, machines, now)]
@@ -65,7 +68,7 @@ def first_choice(attempts: Sequence[Attempt], machines: Sequence[Machine]) -> st
     return machines[0].provisioning if machines else ""
 
 
-def _kinds(attempt: Attempt, machines: Sequence[Machine], first: str) -> Iterator[VmKind]:
+def _kinds(attempt: Attempt, machines: Sequence[Machine], first: str, newest: Attempt) -> Iterator[VmKind]:
     """What an attempt ran on: VMs as they are now, where and how it asked for them."""
     by_name = {machine.name: machine for machine in machines}
     nodes = [by_name.get(node, machines[0]) for node in attempt.instances] if machines else []
@@ -76,7 +79,18 @@ def _kinds(attempt: Attempt, machines: Sequence[Machine], first: str) -> Iterato
             asked = last.model.google if last.model else "STANDARD"
             provisioning = first if last.spot and last.model is None else asked
             kind = replace(kind, region=region_of(last.place), provisioning=provisioning)
+        if (machine := lost_on(attempt)) != lost_on(newest):
+            kind = _on(machine, kind, newest)
         yield kind
+
+
+def _on(machine: str, like: VmKind, newest: Attempt) -> VmKind:
+    """The machine that an earlier attempt ran on, where the newest one runs on another type."""
+    if machine:
+        # What GPUs it has come with it.
+        return replace(like, machine_type=machine, gpu="", gpus=0)
+    own, gpu = split_key(newest.machine)
+    return replace(like, machine_type=own, gpu=gpu, gpus=newest.gpus)
 
 
 def spent(ran: Sequence[AttemptStay], table: PriceTable) -> VmCost:

@@ -8,9 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from itertools import zip_longest
 
+from msgspec.structs import replace
+
 from spotwarden.model.attempt import CLOSED, Attempt, AttemptState
 from spotwarden.model.prices import VmKind
 from spotwarden.recovery.fates import Fate as Cause
+from spotwarden.recovery.machines import split_key
 from spotwarden.report.figures.intervals import Pair, Pairs, pair, union
 from spotwarden.report.model.job import Bar, BarEnd, JobWait, RefusedTry
 from spotwarden.report.model.kept import FigureRules, Gathered, KeptUsage, Sources
@@ -123,14 +126,20 @@ def kind_of(instance_id: str, attempt: Attempt | None, gathered: Gathered) -> Vm
     others = [two.kind for two in gathered.metered.values()] + [two.kind for two in gathered.ran.values()]
     if attempt is None or not attempt.tries or not others:
         return VmKind()
-    place, spot = attempt.tries[-1].place, attempt.tries[-1].spot
-    like = others[-1]
-    return VmKind(
-        machine_type=like.machine_type,
-        gpu=like.gpu,
-        gpus=like.gpus,
-        region=region_of(place),
-        provisioning=like.provisioning if spot else "STANDARD",
+    asked, like = attempt.tries[-1], _on_its_machine(attempt, others[-1])
+    provisioning = like.provisioning if asked.spot else "STANDARD"
+    return replace(like, region=region_of(asked.place), provisioning=provisioning)
+
+
+def _on_its_machine(attempt: Attempt, like: VmKind) -> VmKind:
+    """The kind, on the machine type that the attempt asked for: not all of a job's VMs need have that."""
+    if machine := attempt.tries[-1].machine:
+        return replace(like, machine_type=machine, gpu="", gpus=0)
+    own, gpu = split_key(attempt.machine)
+    return (
+        replace(like, machine_type=own, gpu=gpu, gpus=attempt.gpus)
+        if own != like.machine_type and own
+        else like
     )
 
 
