@@ -1,4 +1,6 @@
-"""Seconds without training at a preemption that is announced: `handover_gap.py [JOBS] [SEED]`.
+"""Seconds without training at an announced preemption: `handover_gap.py [JOBS] [SEED] [--torch PYTHON]`.
+
+With a Python that has PyTorch it trains infra/job/example/torch/handover.py, which starts before its turn.
 
 Each job trains on a local cloud with the real recover_spot, 120 s of notice, and inserts that take as long
 as those of 1,442 preemptible VMs in a public trace (`localcloud.limits.inserts`). It is preempted once.
@@ -7,8 +9,10 @@ twice, and whether the curve is, bit by bit, that of a training that nothing bef
 recorded insert alone is a gap. A VM here is a process: a real image takes some 20 s more to boot.
 """
 
+import argparse
 import json
 import os
+import shlex
 import statistics
 import subprocess
 import sys
@@ -17,7 +21,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
@@ -26,6 +30,7 @@ from tests.e2e.chaos.cloud import SPOTWARDEN, Cloud, served
 from tests.job.training import TRAIN, stepped, undisturbed
 
 ROOT = Path(__file__).resolve().parents[2]
+TORCH = ROOT / "infra/job/example/torch"
 STEPS = 4000
 """More than three and a half minutes: longer than the notice and the slowest insert."""
 P50_GOAL, P99_GOAL = 5.0, 30.0
@@ -33,14 +38,40 @@ APART_SECONDS = 7.0
 """Between two preemptions, so that jobs do not wait for one another's sweeps."""
 PATIENCE_SECONDS = 600
 AT = ("--machine", "e2-small", "--zone", "us-central1-a")
+OWNER = ("--owner", "ada@example.com")
 
 
-def launch(cloud: Cloud, job: str) -> None:
+class Training(NamedTuple):
+    """What each job runs, with which code, and the curve of a run that nothing befell."""
+
+    command: tuple[str, ...]
+    code: tuple[str, ...]
+    curve: list[str]
+
+
+def plain() -> Training:
+    """A training of the standard library alone."""
+    return Training((TRAIN % STEPS,), ("--no-code",), undisturbed(STEPS))
+
+
+def with_torch(python: str) -> Training:
+    """The example with PyTorch, run once without a cloud."""
+    words = [python, "handover.py", "--steps", str(STEPS)]
+    with tempfile.TemporaryDirectory() as folder:
+        paths = {"SPOTWARDEN_OUTPUT": folder, "PYTHONPATH": str(ROOT / "infra/job/kit/python")}
+        environment = {**os.environ, **paths}
+        alone = [*words, "--pause", "0"]
+        subprocess.run(alone, env=environment, cwd=TORCH, check=True, capture_output=True)
+        curve = Path(folder, "curve.csv").read_text().splitlines()
+    return Training((shlex.join(words),), ("--code", str(TORCH)), curve)
+
+
+def launch(cloud: Cloud, job: str, training: Training) -> None:
     """Launch a job that is to be handed over, as its developer would."""
-    words = ["run", "--job", job, *AT, "--handover", "--no-code", "--no-follow", "--owner", "ada@example.com"]
+    words = ["run", "--job", job, *AT, "--handover", *training.code, "--no-follow", *OWNER]
     with tempfile.TemporaryDirectory() as folder:
         environment = {**os.environ, **cloud.get("/local/env")}
-        command = [str(SPOTWARDEN), *words, "--", TRAIN % STEPS]
+        command = [str(SPOTWARDEN), *words, "--", *training.command]
         subprocess.run(command, env=environment, cwd=folder, check=True, capture_output=True)
 
 
@@ -64,25 +95,25 @@ def read_record(cloud: Cloud, job: str) -> Any:
     return json.loads(cloud.read(f"{job}/metadata/attempts/2.json") or b"{}")
 
 
-def train_and_preempt(cloud: Cloud, job: str, seconds: float) -> None:
+def train_and_preempt(cloud: Cloud, job: str, seconds: float, training: Training) -> None:
     """Launch it, and announce that its VM will be taken; the next insert takes so long."""
     cloud.post("/local/timings", {"provisioning": 0.1})
-    launch(cloud, job)
+    launch(cloud, job, training)
     until(lambda: "step 5 " in log(cloud, job, 1), f"the first steps of {job}")
     cloud.post("/local/timings", {"provisioning": seconds})
     cloud.post("/local/preempt", {"node": job})
 
 
-def judged(cloud: Cloud, job: str) -> tuple[float, int, bool]:
+def judged(cloud: Cloud, job: str, undisturbed_curve: list[str]) -> tuple[float, int, bool]:
     """The gap in seconds, the steps that were made twice, and whether the curve is that of one run."""
     until(lambda: cloud.read(f"{job}/metadata/status-code"), f"the end of {job}")
     old, new = stepped(log(cloud, job, 1)), stepped(log(cloud, job, 2))
     curve = (cloud.read(f"{job}/output/curve.csv") or b"").decode().splitlines()
     twice = old[-1][0] - new[0][0] + 1
-    return new[0][1] - old[-1][1], twice, curve == undisturbed(STEPS)
+    return new[0][1] - old[-1][1], twice, curve == undisturbed_curve
 
 
-def main(count: int, seed: int) -> None:
+def main(count: int, seed: int, training: Training) -> None:
     """Measure and print a table."""
     jobs = [f"gap-{number}" for number in range(count)]
     # Evenly through what was recorded, the slowest hundredth with it.
@@ -90,9 +121,9 @@ def main(count: int, seed: int) -> None:
     order = Random(seed).sample(range(count), count)
     with tempfile.TemporaryDirectory() as folder, served(Path(folder), ROOT / "infra/policy.toml") as cloud:
         for number in order:
-            train_and_preempt(cloud, jobs[number], inserts[number])
+            train_and_preempt(cloud, jobs[number], inserts[number], training)
             time.sleep(APART_SECONDS)
-        found = {number: judged(cloud, jobs[number]) for number in order}
+        found = {number: judged(cloud, jobs[number], training.curve) for number in order}
         early = [
             json.loads(cloud.read(f"{job}/metadata/attempts/2.json") or b"{}").get("early") for job in jobs
         ]
@@ -110,4 +141,9 @@ def main(count: int, seed: int) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 10, int(sys.argv[2]) if len(sys.argv) > 2 else 0)
+    parser = argparse.ArgumentParser()
+    parser.add_argument("jobs", type=int, nargs="?", default=10)
+    parser.add_argument("seed", type=int, nargs="?", default=0)
+    parser.add_argument("--torch", default="", help="A Python that has PyTorch.")
+    options = parser.parse_args()
+    main(options.jobs, options.seed, with_torch(options.torch) if options.torch else plain())

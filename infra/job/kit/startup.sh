@@ -1267,6 +1267,7 @@ beat() {
   printf -v moment '%(%Y-%m-%dT%H:%M:%SZ)T' -1
   told+=("job=$JOB" "attempt=$ATTEMPT" "instance_id=$ID" "at=$moment" "progress_at=$PROGRESS_AT")
   [ "$NODES" = 1 ] || told+=("round=$ROUND")
+  [ ! -e "$TURN_FILE.awaited" ] || told+=("standby=1")
   [ -z "$STEP" ] || told+=("step=$STEP")
   [ -z "$STEPS" ] || told+=("steps=$STEPS")
   [ ! -s "$STATE/first-step.${ATTEMPT-}" ] || told+=("first_step=$(<"$STATE/first-step.${ATTEMPT-}")")
@@ -1617,9 +1618,12 @@ from __future__ import annotations
 import os
 import signal
 import threading
+import time
 from pathlib import Path
 
 STOP = "stop"
+LOOK_SECONDS = 0.05
+STOPPED = 143
 
 
 class Guard:
@@ -1673,6 +1677,23 @@ class Guard:
 def guard() -> Guard:
     """The guard of this program; call it once, in the main thread."""
     return Guard()
+
+
+def wait_for_turn() -> None:
+    """Return once the VM before this one trains no more; call it after imports, before output is touched.
+
+    The job kit starts a program that has called this in the attempt before while the old VM still trains. In
+    all other cases it returns at once. `SystemExit` where this VM itself is taken meanwhile.
+    """
+    turn = os.environ.get("SPOTWARDEN_TURN")
+    if not turn:
+        return
+    Path(turn + ".awaited").touch()
+    stop = (os.environ.get("SPOTWARDEN_NOTICE") or turn) + "." + STOP
+    while not Path(turn).exists():
+        if Path(stop).exists():
+            raise SystemExit(STOPPED)
+        time.sleep(LOOK_SECONDS)
 END_OF_MODULE
 }
 
@@ -1734,6 +1755,7 @@ SPOTWARDEN_OUTPUT=$OUTPUT
 SPOTWARDEN_INPUT=$INPUT
 SPOTWARDEN_PROGRESS=$PROGRESS
 SPOTWARDEN_NOTICE=$NOTICE_FILE
+SPOTWARDEN_TURN=$TURN_FILE
 SPOTWARDEN_PYTHON=$WORK/python
 NODE_RANK=$RANK
 NNODES=$NODES
@@ -1862,18 +1884,26 @@ run_program() {
       end_program "$status"
     }
   fi
-  await_begin
+  [ -z "$IMAGE" ] || [ -e "$BEGUN" ] || "$ENGINE" pull -q "$IMAGE" >/dev/null 2>&1
+  if await_begin "$STATE/standby"; then
+    "${RUN[@]}"
+    status=$?
+    [ ! -e "$STATE/kept" ] || end_program "$status"
+    rm -f "$STATE/started"
+    await_begin
+  fi
   "${RUN[@]}"
   end_program $?
 }
 
-# Until there is nobody any more who writes what it begins with.
+# Until there is nobody any more who writes what it begins with; 0 where this file was there before, and could be taken.
 await_begin() {
-  [ ! -e "$BEGUN" ] || return 0
-  [ -z "$IMAGE" ] || "$ENGINE" pull -q "$IMAGE" >/dev/null 2>&1
   until [ -e "$BEGUN" ]; do
+    [ ! -e "$NOTICE_FILE.stop" ] || end_program 143
+    [ ! -e "${1:-$BEGUN}" ] || ! mv "$1" "$STATE/started" 2>/dev/null || return 0
     sleep 0.1
   done
+  return 1
 }
 
 end_program() {
@@ -1931,7 +1961,7 @@ stop_program() {
 HANDING=$STATE/handing-over BEGUN=$STATE/begun
 # Seconds after the end of the notice at which a successor begins by itself.
 HANDOVER_MARGIN=60
-PREDECESSOR="" NOTICED=0
+PREDECESSOR="" STANDBY="" NOTICED=0
 
 # --- The VM that will be taken. ---
 
@@ -2029,10 +2059,11 @@ catches() {
   return 1
 }
 
-# What the newest heartbeat of this node says: BEAT_ATTEMPT, BEAT_ID, BEAT_STATUS and its BEAT_GENERATION, 0 for none.
+# What the newest heartbeat of this node says: BEAT_ATTEMPT, BEAT_ID, BEAT_STATUS, BEAT_STANDBY and its BEAT_GENERATION, 0
+# for none.
 find_beat() {
   local LINE file=$STATE/found-beat.$BASHPID answer=0
-  BEAT_ATTEMPT=0 BEAT_ID="" BEAT_STATUS="" BEAT_GENERATION=0
+  BEAT_ATTEMPT=0 BEAT_ID="" BEAT_STATUS="" BEAT_STANDBY="" BEAT_GENERATION=0
   describe "${PREFIX}heartbeats/$NODE" "$file" "${1:-20}" || answer=$?
   [ "$answer" != 1 ] || return 0
   [ "$answer" = 0 ] || return 2
@@ -2043,6 +2074,7 @@ find_beat() {
   member attempt && [[ $REPLY =~ ^[0-9]{1,9}$ ]] && BEAT_ATTEMPT=$((10#$REPLY))
   member instance_id && BEAT_ID=$REPLY
   member status && BEAT_STATUS=$REPLY
+  member standby && BEAT_STANDBY=$REPLY
   return 0
 }
 
@@ -2141,12 +2173,16 @@ find_predecessor() {
   say "instance $PREDECESSOR still runs: the program begins once that has handed over"
 }
 
-# Its setup runs meanwhile. Fails where the output cannot be restored.
+# From here on the program may read and write its output.
+begin() { : >"$BEGUN" && : >"$TURN_FILE"; }
+
+# Its setup runs meanwhile, and a program that waits for its turn. Fails where the output cannot be restored.
 await_predecessor() {
   local answer=0
   while [ -n "$PREDECESSOR" ] && [ -z "$ALL_SAID$TAKEN$FENCED" ]; do
     if predecessor_is_done; then
       PREDECESSOR=""
+      keep_standby
       for_ever restore_output || answer=$?
       REFUSED=$((answer == 1 ? 66 : 77))
       [ "$answer" = 0 ] || return 1
@@ -2154,16 +2190,50 @@ await_predecessor() {
     fi
     listen 1
   done
-  [ -n "$PREDECESSOR" ] || : >"$BEGUN"
+  [ -n "$PREDECESSOR" ] || begin
+}
+
+# The program on the old VM knows how to wait for its turn: here it starts already, since its imports may take longest.
+stand_by() {
+  [ -z "$STANDBY" ] || return 0
+  STANDBY=1
+  say "the program starts early, and waits for its turn"
+  : >"$STATE/standby"
+}
+
+# The one that has started before its turn goes on if it waits, and has written nothing; any other starts again, for it may
+# have looked for a checkpoint before there was one.
+keep_standby() {
+  local pid
+  if [ -z "$STANDBY" ] || mv "$STATE/standby" "$STATE/not-started" 2>/dev/null; then
+    return 0
+  fi
+  if [ -e "$TURN_FILE.awaited" ] && [ -z "$(find "$OUTPUT/" ! -type d -print -quit)" ]; then
+    : >"$STATE/kept"
+    return 0
+  fi
+  say "the program does not wait for its turn yet, or has written output: it starts again"
+  # Until the shell around it has seen its end: a moment ago it may not have been there to be killed.
+  while [ -e "$STATE/started" ] && program_runs; do
+    [ -z "${ENGINE:-}" ] || timeout 5 "$ENGINE" kill "spotwarden-$NODE" >/dev/null 2>&1
+    find_tree "$PROGRAM"
+    for pid in "${TREE[@]:1}"; do
+      kill -KILL "$pid" 2>/dev/null
+    done
+    sleep 0.1
+  done
 }
 
 # Whether it writes nothing more: it has said so, or its time is over, and then it learns that this one has begun.
 predecessor_is_done() {
   find_beat || return
   [ "$BEAT_ATTEMPT" -lt "$ATTEMPT" ] || return 0
-  if [ "$BEAT_ID" = "$PREDECESSOR" ] && [ -n "$BEAT_STATUS" ] && [ "$BEAT_STATUS" != running ]; then
-    say "instance $PREDECESSOR has handed over"
-    return 0
+  if [ "$BEAT_ID" = "$PREDECESSOR" ]; then
+    if [ -n "$BEAT_STATUS" ] && [ "$BEAT_STATUS" != running ]; then
+      say "instance $PREDECESSOR has handed over"
+      return 0
+    fi
+    [ -z "$BEAT_STANDBY" ] || stand_by
   fi
   now
   [ "$REPLY" -ge "$BEGIN_AT" ] || [ "$SECONDS" -ge "$BEGIN_AFTER" ] || return 2
@@ -2216,8 +2286,10 @@ watch_preemption() {
 
 # The heartbeat at its period, whatever the program does; what it measures is looked at more often.
 send_beats() {
-  local due=0
+  local due=0 waits=""
   while true; do
+    # That the program waits for its turn is told as soon as it is known: its successor may be called at any moment.
+    [ -n "$waits" ] || [ ! -e "$TURN_FILE.awaited" ] || due=0 waits=1
     if [ "$SECONDS" -lt "$due" ]; then
       look_at_progress
     elif beat; then
@@ -2551,7 +2623,7 @@ main() {
 make_place() {
   setting folder
   WORK=${REPLY:-$WORK}
-  NOTICE_FILE=$WORK/notice CODE=$WORK/code OUTPUT=$WORK/output INPUT=$WORK/input ASIDE=$WORK/set-aside
+  NOTICE_FILE=$WORK/notice TURN_FILE=$WORK/turn CODE=$WORK/code OUTPUT=$WORK/output INPUT=$WORK/input ASIDE=$WORK/set-aside
   SENT_LIST=$WORK/sent PROGRESS=$WORK/progress HOSTFILE=$WORK/hostfile
   number heartbeat 300
   HEARTBEAT=$((REPLY ? REPLY : 300))
@@ -2567,6 +2639,7 @@ make_place() {
   PATIENCE=$REPLY
   LOOK=$((HEARTBEAT < 15 ? HEARTBEAT : 15)) VERDICT_SECONDS=$((6 * LOOK + GRACE + 60))
   mkdir -p "$CODE" "$OUTPUT" "$INPUT" "$WORK/log"
+  rm -f "$TURN_FILE" "$TURN_FILE.awaited"
   find_place
   read_rules
 }
@@ -2615,7 +2688,7 @@ prepare() {
   done
   write_environment
   write_hostfile
-  [ -n "$PREDECESSOR" ] || : >"$BEGUN"
+  [ -n "$PREDECESSOR" ] || begin
   REFUSED=127
   choose_command || return 2
   hint_at_agent

@@ -27,7 +27,7 @@ main() {
 make_place() {
   setting folder
   WORK=${REPLY:-$WORK}
-  NOTICE_FILE=$WORK/notice CODE=$WORK/code OUTPUT=$WORK/output INPUT=$WORK/input ASIDE=$WORK/set-aside
+  NOTICE_FILE=$WORK/notice TURN_FILE=$WORK/turn CODE=$WORK/code OUTPUT=$WORK/output INPUT=$WORK/input ASIDE=$WORK/set-aside
   SENT_LIST=$WORK/sent PROGRESS=$WORK/progress HOSTFILE=$WORK/hostfile
   number heartbeat 300
   HEARTBEAT=$((REPLY ? REPLY : 300))
@@ -43,6 +43,7 @@ make_place() {
   PATIENCE=$REPLY
   LOOK=$((HEARTBEAT < 15 ? HEARTBEAT : 15)) VERDICT_SECONDS=$((6 * LOOK + GRACE + 60))
   mkdir -p "$CODE" "$OUTPUT" "$INPUT" "$WORK/log"
+  rm -f "$TURN_FILE" "$TURN_FILE.awaited"
   find_place
   read_rules
 }
@@ -91,7 +92,7 @@ prepare() {
   done
   write_environment
   write_hostfile
-  [ -n "$PREDECESSOR" ] || : >"$BEGUN"
+  [ -n "$PREDECESSOR" ] || begin
   REFUSED=127
   choose_command || return 2
   hint_at_agent

@@ -4,7 +4,7 @@
 HANDING=$STATE/handing-over BEGUN=$STATE/begun
 # Seconds after the end of the notice at which a successor begins by itself.
 HANDOVER_MARGIN=60
-PREDECESSOR="" NOTICED=0
+PREDECESSOR="" STANDBY="" NOTICED=0
 
 # --- The VM that will be taken. ---
 
@@ -102,10 +102,11 @@ catches() {
   return 1
 }
 
-# What the newest heartbeat of this node says: BEAT_ATTEMPT, BEAT_ID, BEAT_STATUS and its BEAT_GENERATION, 0 for none.
+# What the newest heartbeat of this node says: BEAT_ATTEMPT, BEAT_ID, BEAT_STATUS, BEAT_STANDBY and its BEAT_GENERATION, 0
+# for none.
 find_beat() {
   local LINE file=$STATE/found-beat.$BASHPID answer=0
-  BEAT_ATTEMPT=0 BEAT_ID="" BEAT_STATUS="" BEAT_GENERATION=0
+  BEAT_ATTEMPT=0 BEAT_ID="" BEAT_STATUS="" BEAT_STANDBY="" BEAT_GENERATION=0
   describe "${PREFIX}heartbeats/$NODE" "$file" "${1:-20}" || answer=$?
   [ "$answer" != 1 ] || return 0
   [ "$answer" = 0 ] || return 2
@@ -116,6 +117,7 @@ find_beat() {
   member attempt && [[ $REPLY =~ ^[0-9]{1,9}$ ]] && BEAT_ATTEMPT=$((10#$REPLY))
   member instance_id && BEAT_ID=$REPLY
   member status && BEAT_STATUS=$REPLY
+  member standby && BEAT_STANDBY=$REPLY
   return 0
 }
 
@@ -214,12 +216,16 @@ find_predecessor() {
   say "instance $PREDECESSOR still runs: the program begins once that has handed over"
 }
 
-# Its setup runs meanwhile. Fails where the output cannot be restored.
+# From here on the program may read and write its output.
+begin() { : >"$BEGUN" && : >"$TURN_FILE"; }
+
+# Its setup runs meanwhile, and a program that waits for its turn. Fails where the output cannot be restored.
 await_predecessor() {
   local answer=0
   while [ -n "$PREDECESSOR" ] && [ -z "$ALL_SAID$TAKEN$FENCED" ]; do
     if predecessor_is_done; then
       PREDECESSOR=""
+      keep_standby
       for_ever restore_output || answer=$?
       REFUSED=$((answer == 1 ? 66 : 77))
       [ "$answer" = 0 ] || return 1
@@ -227,16 +233,50 @@ await_predecessor() {
     fi
     listen 1
   done
-  [ -n "$PREDECESSOR" ] || : >"$BEGUN"
+  [ -n "$PREDECESSOR" ] || begin
+}
+
+# The program on the old VM knows how to wait for its turn: here it starts already, since its imports may take longest.
+stand_by() {
+  [ -z "$STANDBY" ] || return 0
+  STANDBY=1
+  say "the program starts early, and waits for its turn"
+  : >"$STATE/standby"
+}
+
+# The one that has started before its turn goes on if it waits, and has written nothing; any other starts again, for it may
+# have looked for a checkpoint before there was one.
+keep_standby() {
+  local pid
+  if [ -z "$STANDBY" ] || mv "$STATE/standby" "$STATE/not-started" 2>/dev/null; then
+    return 0
+  fi
+  if [ -e "$TURN_FILE.awaited" ] && [ -z "$(find "$OUTPUT/" ! -type d -print -quit)" ]; then
+    : >"$STATE/kept"
+    return 0
+  fi
+  say "the program does not wait for its turn yet, or has written output: it starts again"
+  # Until the shell around it has seen its end: a moment ago it may not have been there to be killed.
+  while [ -e "$STATE/started" ] && program_runs; do
+    [ -z "${ENGINE:-}" ] || timeout 5 "$ENGINE" kill "spotwarden-$NODE" >/dev/null 2>&1
+    find_tree "$PROGRAM"
+    for pid in "${TREE[@]:1}"; do
+      kill -KILL "$pid" 2>/dev/null
+    done
+    sleep 0.1
+  done
 }
 
 # Whether it writes nothing more: it has said so, or its time is over, and then it learns that this one has begun.
 predecessor_is_done() {
   find_beat || return
   [ "$BEAT_ATTEMPT" -lt "$ATTEMPT" ] || return 0
-  if [ "$BEAT_ID" = "$PREDECESSOR" ] && [ -n "$BEAT_STATUS" ] && [ "$BEAT_STATUS" != running ]; then
-    say "instance $PREDECESSOR has handed over"
-    return 0
+  if [ "$BEAT_ID" = "$PREDECESSOR" ]; then
+    if [ -n "$BEAT_STATUS" ] && [ "$BEAT_STATUS" != running ]; then
+      say "instance $PREDECESSOR has handed over"
+      return 0
+    fi
+    [ -z "$BEAT_STANDBY" ] || stand_by
   fi
   now
   [ "$REPLY" -ge "$BEGIN_AT" ] || [ "$SECONDS" -ge "$BEGIN_AFTER" ] || return 2

@@ -43,8 +43,10 @@ watch_preemption() {
 
 # The heartbeat at its period, whatever the program does; what it measures is looked at more often.
 send_beats() {
-  local due=0
+  local due=0 waits=""
   while true; do
+    # That the program waits for its turn is told as soon as it is known: its successor may be called at any moment.
+    [ -n "$waits" ] || [ ! -e "$TURN_FILE.awaited" ] || due=0 waits=1
     if [ "$SECONDS" -lt "$due" ]; then
       look_at_progress
     elif beat; then

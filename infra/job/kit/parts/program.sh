@@ -56,6 +56,7 @@ SPOTWARDEN_OUTPUT=$OUTPUT
 SPOTWARDEN_INPUT=$INPUT
 SPOTWARDEN_PROGRESS=$PROGRESS
 SPOTWARDEN_NOTICE=$NOTICE_FILE
+SPOTWARDEN_TURN=$TURN_FILE
 SPOTWARDEN_PYTHON=$WORK/python
 NODE_RANK=$RANK
 NNODES=$NODES
@@ -184,18 +185,26 @@ run_program() {
       end_program "$status"
     }
   fi
-  await_begin
+  [ -z "$IMAGE" ] || [ -e "$BEGUN" ] || "$ENGINE" pull -q "$IMAGE" >/dev/null 2>&1
+  if await_begin "$STATE/standby"; then
+    "${RUN[@]}"
+    status=$?
+    [ ! -e "$STATE/kept" ] || end_program "$status"
+    rm -f "$STATE/started"
+    await_begin
+  fi
   "${RUN[@]}"
   end_program $?
 }
 
-# Until there is nobody any more who writes what it begins with.
+# Until there is nobody any more who writes what it begins with; 0 where this file was there before, and could be taken.
 await_begin() {
-  [ ! -e "$BEGUN" ] || return 0
-  [ -z "$IMAGE" ] || "$ENGINE" pull -q "$IMAGE" >/dev/null 2>&1
   until [ -e "$BEGUN" ]; do
+    [ ! -e "$NOTICE_FILE.stop" ] || end_program 143
+    [ ! -e "${1:-$BEGUN}" ] || ! mv "$1" "$STATE/started" 2>/dev/null || return 0
     sleep 0.1
   done
+  return 1
 }
 
 end_program() {

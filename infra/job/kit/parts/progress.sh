@@ -194,6 +194,7 @@ beat() {
   printf -v moment '%(%Y-%m-%dT%H:%M:%SZ)T' -1
   told+=("job=$JOB" "attempt=$ATTEMPT" "instance_id=$ID" "at=$moment" "progress_at=$PROGRESS_AT")
   [ "$NODES" = 1 ] || told+=("round=$ROUND")
+  [ ! -e "$TURN_FILE.awaited" ] || told+=("standby=1")
   [ -z "$STEP" ] || told+=("step=$STEP")
   [ -z "$STEPS" ] || told+=("steps=$STEPS")
   [ ! -s "$STATE/first-step.${ATTEMPT-}" ] || told+=("first_step=$(<"$STATE/first-step.${ATTEMPT-}")")

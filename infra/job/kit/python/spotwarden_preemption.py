@@ -9,9 +9,12 @@ from __future__ import annotations
 import os
 import signal
 import threading
+import time
 from pathlib import Path
 
 STOP = "stop"
+LOOK_SECONDS = 0.05
+STOPPED = 143
 
 
 class Guard:
@@ -65,3 +68,20 @@ class Guard:
 def guard() -> Guard:
     """The guard of this program; call it once, in the main thread."""
     return Guard()
+
+
+def wait_for_turn() -> None:
+    """Return once the VM before this one trains no more; call it after imports, before output is touched.
+
+    The job kit starts a program that has called this in the attempt before while the old VM still trains. In
+    all other cases it returns at once. `SystemExit` where this VM itself is taken meanwhile.
+    """
+    turn = os.environ.get("SPOTWARDEN_TURN")
+    if not turn:
+        return
+    Path(turn + ".awaited").touch()
+    stop = (os.environ.get("SPOTWARDEN_NOTICE") or turn) + "." + STOP
+    while not Path(turn).exists():
+        if Path(stop).exists():
+            raise SystemExit(STOPPED)
+        time.sleep(LOOK_SECONDS)
