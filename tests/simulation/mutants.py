@@ -206,7 +206,7 @@ RECOVERY: Mapping[str, Mutant] = {
     "a loss before the first look is not seen": _of("recovery.nodes:_unseen", gives([])),
     "VMs on no list are not looked at": _of("recovery.gather:_sighted", gives(())),
     "the log is read from now on": _of(
-        "recovery.gather:_since", instead(lambda _old, _written, _watches, _swept, tick: tick.now)
+        "recovery.gather:_since", instead(lambda _old, _written, _watches, _swept, _turn, tick: tick.now)
     ),
     "a sweep that broke off has seen all": _of("recovery.sweep:_whole", gives(True)),
     "one bad item stops the others": _of("engine.fan_out:each", instead(_first_failure_stops)),

@@ -30,6 +30,7 @@ class SharedJob(msgspec.Struct, frozen=True, kw_only=True):
 class Turn(msgspec.Struct, frozen=True, kw_only=True):
     """Who sweeps, until when at most, and when the last sweep began that came to its end.
 
+    `first` is when the first of all sweeps began, whether or not it saw everything.
     `steady` is since when such sweeps have come regularly, where a function minds; `told` the id of the last
     notice about others that are silent; `waits` is since when more has been due than a sweep may do, `spent`
     how much of the budget that began at `spending` is used.
@@ -42,6 +43,7 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True):
     holder: str = ""
     until: Moment | None = None
     swept: Moment | None = None
+    first: Moment | None = None
     steady: Moment | None = None
     told: str = ""
     waits: Moment | None = None
@@ -71,7 +73,9 @@ def take_turn(store: Store, layout: Layout, tick: Tick) -> TakenTurn | None:
     if is_held(turn, tick):
         return None
     until, message = tick.now + TURN, tick.message
-    mine = msgspec.structs.replace(turn, holder=tick.sweep, until=until, message=message, kept=False)
+    mine = msgspec.structs.replace(
+        turn, holder=tick.sweep, until=until, message=message, kept=False, first=turn.first or tick.now
+    )
     try:
         generation = store.write(name, msgspec.json.encode(mine), generation=written)
     except ConflictError:

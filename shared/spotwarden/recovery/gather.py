@@ -116,9 +116,8 @@ def _batch(cloud: Cloud, layout: Layout, tick: Tick, workers: int) -> GatheredJo
     markers = {job: crowd.by_job.get(job, []) for job in tick.jobs}
     instances = cloud.compute.instances()
     about = [entry for entry in watches if entry.watch.job in markers]
-    since = _since(
-        [entry for some in markers.values() for entry in some], about, turn.swept or turn.shared_since, tick
-    )
+    own = [entry for some in markers.values() for entry in some]
+    since = _since(own, about, turn.swept or turn.shared_since, turn, tick)
     shown = ShownInstances(instances, cloud.compute.operations(since))
     look = Looking(cloud.store, layout, shown=shown, swept=turn.swept, workers=workers, watched=watches)
     return GatheredJobs(
@@ -145,7 +144,7 @@ def _everything(
     due = [entry.watch.job for entry in watches if not is_whole(entry, alive)]
     # A first sweep that has only shared its jobs out has seen all of them, and looked at none.
     swept = taken.turn.swept or taken.turn.shared_since
-    since = _since(written, watches, swept, tick)
+    since = _since(written, watches, swept, taken.turn, tick)
     old = [entry.updated - LAUNCHED_WITHIN for entry in written if tick.now - entry.updated > UNANSWERED]
     shown = ShownInstances(instances, cloud.compute.operations(min([since, *old])), taken_since=since)
     sighted = [*_removed_late(shown, watches), *_sighted(cloud, layout, shown, watches)]
@@ -203,8 +202,11 @@ def _say_what_was_seen(
         sweep_metrics().saw(quarantined=len(aside))
 
 
-def _since(markers: list[Entry], watches: list[Watched], swept: datetime | None, tick: Tick) -> datetime:
-    oldest = min([log_from(watches, swept, tick.now), tick.now, *(entry.updated for entry in markers)])
+def _since(
+    markers: list[Entry], watches: list[Watched], swept: datetime | None, turn: Turn, tick: Tick
+) -> datetime:
+    looked = log_from(watches, swept, turn.first or tick.now)
+    oldest = min([looked, tick.now, *(entry.updated for entry in markers)])
     # Compute Engine keeps its log of operations for some weeks only; asking for more gives nothing.
     return max(oldest, tick.now - timedelta(days=14)) - LOG_MARGIN
 

@@ -109,9 +109,12 @@ def _runs_on(instance: Instance | None, since: datetime) -> bool:
     return instance.started is None or instance.started <= since
 
 
-def log_from(watches: list[Watched], swept: datetime | None, now: datetime) -> datetime:
-    """From when on the operation log must be read: since all missing instances were last seen."""
+def log_from(watches: list[Watched], swept: datetime | None, first: datetime) -> datetime:
+    """From when on the operation log must be read: since all missing instances were last seen.
+
+    Where no sweep has seen everything yet that is since the `first` of them.
+    """
     seen = [watch.watch.whole for watch in watches if watch.watch.whole is not None]
     # The first sweep of all knows only that an entry was written while its instances were there.
-    seen.append(swept or min((watch.since for watch in watches), default=now))
+    seen.append(swept or min([first, *(watch.since for watch in watches)]))
     return min(seen)

@@ -1,4 +1,4 @@
-"""recover_spot over the ports: a gang launched by hand that is lost before any sweep has seen it."""
+"""recover_spot over the ports: what is launched by hand and lost before any sweep has seen it."""
 
 import pytest
 
@@ -86,3 +86,16 @@ def test_a_marker_that_names_the_vm_of_a_hidden_log_is_not_taken_for_a_strangers
     JobVm(world).write(MarkerName(node="gang-1"), b'{"instance_id": "77", "job": "gang"}')
     world.settle(16)
     assert bool(world.quarantined()) is not hidden
+
+
+@pytest.mark.parametrize("minutes", [5, 60])
+def test_what_is_lost_in_a_zone_that_no_sweep_has_ever_seen_comes_back(new_world, minutes):
+    """Hidden from the first sweep on, and without a marker: the log is read from that sweep on."""
+    world = new_world()
+    world.cloud.compute.hide(ZONE)
+    world.sweep()
+    world.wait(minutes=1)
+    world.cloud.compute.preempt("test-vm")
+    world.settle(minutes)
+    assert shown_again(world) == ["test-vm"]
+    assert world.attempts()[-1].instances != world.ids
