@@ -1,6 +1,6 @@
 """A job that is stopped by a command stays stopped, whatever recovery is in the middle of."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from types import SimpleNamespace
 
@@ -20,7 +20,9 @@ from spotwarden.model.notice import Way
 from spotwarden.model.offer import Offer
 from spotwarden.model.policy import Mode, Policy
 from spotwarden.model.tick import Tick
-from spotwarden.notify.links.offer_facts import look_at_all
+from spotwarden.notify.links.carrying import carry_out
+from spotwarden.notify.links.considering import consider
+from spotwarden.notify.links.offer_facts import look, look_at_all
 from spotwarden.notify.links.reply import OfferStanding
 from tests.fakes.fate import ZONES
 from tests.fakes.trouble import conflict, rejected, unanswered
@@ -424,3 +426,61 @@ def test_a_vm_that_was_hidden_when_its_job_was_stopped_does_not_open_it(unseen):
     owner.world.settle(8)
     assert [one.state for one in owner.world.attempts()] == [AttemptState.STOPPED]
     assert owner.world.names("spotwarden/open/") == ["spotwarden/open/test-vm.json"]
+
+
+def restart(owner):
+    """`spotwarden restart`, by the same owner at another desk."""
+    now = owner.world.cloud.clock.now()
+    tick = Tick(function="cli_restart", sweep="restart", now=now)
+    offer = Offer(id="r", way=Way.RESTART, notice="", to="ada", job=owner.world.job, at=now, expires=now)
+    ports = owner.world.cloud.ports()
+    context = SweepContext.open(ports, owner.world.settings, ENFORCE, tick)
+    verdict = consider(look(context, offer), ENFORCE, now)
+    assert carry_out(context.executor, verdict, lambda: verdict).done
+
+
+@pytest.mark.parametrize("slept", [timedelta(0), timedelta(hours=1)], ids=["at once", "an hour later"])
+@pytest.mark.parametrize("script", [SCRIPT, KEPT, GANG], ids=["one", "kept", "gang"])
+def test_a_stop_that_sleeps_leaves_alone_what_its_owner_has_restarted_since(ada, monkeypatch, script, slept):
+    """Whenever the laptop wakes up, it does not say that the job is stopped, for the newer word holds."""
+    owner = ada(script)
+    world = owner.world
+    world.settle(2)
+
+    def sleeps(seconds):
+        if not owner.pauses:
+            world.wait(minutes=5)
+            restart(owner)
+            world.wait(seconds=slept.total_seconds())
+            world.settle(4)
+        owner.pauses.append(seconds)
+
+    monkeypatch.setattr(owner, "_pause", sleeps)
+    carried = owner.stop()
+    assert carried.verdict.title == f"{world.job} was restarted after this stop"
+    world.settle(6)
+    assert world.attempts()[-1].state is AttemptState.RUNNING
+    assert running(world) == sorted(world.ids)
+
+
+def test_a_stop_that_slept_before_it_wrote_anything_leaves_alone_what_was_restarted_since(ada, monkeypatch):
+    """Its first write comes second, and it looks anew."""
+    owner = ada()
+    world = owner.world
+    world.settle(2)
+    late, run = partial(look_at_all), []
+
+    def wakes(context, offer):
+        seen = late(context, offer)
+        if not run:
+            run.append(1)
+            owner.stop()
+            world.wait(minutes=5)
+            restart(owner)
+            world.settle(4)
+        return seen
+
+    monkeypatch.setitem(globals(), "look_at_all", wakes)
+    carried = owner.stop()
+    assert carried.verdict.title == "test-vm was restarted after this stop"
+    assert running(world) == ["test-vm"]

@@ -80,11 +80,11 @@ def _removed_at_birth(facts: JobFacts, attempt: Attempt) -> bool:
 
 def _asked_since(node: NodeFacts, *attempts: Attempt) -> bool:
     """Whether a person has asked for one of these after what befell the node: that word is the newer one."""
-    cause, words = cause_of(node), [_asked_for(attempt) for attempt in attempts]
+    cause, words = cause_of(node), [asked_for(attempt) for attempt in attempts]
     return bool(cause and cause.at and any(word and cause.at < word for word in words))
 
 
-def _asked_for(attempt: Attempt) -> datetime | None:
+def asked_for(attempt: Attempt) -> datetime | None:
     """When a person last asked for the attempt; None for one that only recovery has begun."""
     return attempt.asked or (attempt.created if attempt.lost is None else None)
 

@@ -130,8 +130,9 @@ class Oracle:
         if wish is None or wish.job is None:
             return
         if wish.ends and self._opening.get(wish.job.name, process.began) > process.began:
-            # A stop that slept while its owner has asked for the job again: the newer word holds.
-            wish.job.doubtful = True
+            # A stop that slept while its owner has asked for the job again: the newer word holds, but nobody
+            # knows which was first of two that came to an end.
+            wish.job.doubtful |= "was restarted after this stop" not in str(process.failure)
             return
         done = process.swept is True or process.swept == 200
         if wish.ends and process.swept is True:

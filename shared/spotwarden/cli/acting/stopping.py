@@ -12,12 +12,13 @@ from spotwarden import clock
 from spotwarden.cli.acting.asking import JobCommand, open_command, refuse, report, say
 from spotwarden.cli.completing import job_names
 from spotwarden.cli.interrupted import so_far
+from spotwarden.model.action import WriteAttempt
 from spotwarden.model.attempt import AttemptState
 from spotwarden.model.notice import Way
 from spotwarden.model.policy import Policy
 from spotwarden.notify.links.carrying import Carried, carry_out, look_at_rest
 from spotwarden.notify.links.considering import consider
-from spotwarden.notify.links.ending import end
+from spotwarden.notify.links.ending import end, restarted_since
 from spotwarden.notify.links.offer_facts import look, look_at_all
 from spotwarden.notify.links.reply import AnswerVerdict, OfferFacts, OfferStanding
 from spotwarden.recovery import submission
@@ -79,14 +80,16 @@ def end_job(
 ) -> Carried:
     """Close the job and stop its VMs, those that a request under way still makes included."""
     newest = offer_facts
+    closed = 0
 
     def again() -> AnswerVerdict:
         nonlocal newest
         newest = look_at_all(command.sweep, command.offer)
-        return ending(newest)
+        return restarted_since(newest, closed, command.sweep.tick.now) or ending(newest)
 
     executor = command.sweep.executor
     carried = carry_out(executor, ending(offer_facts), again)
+    closed = max((step.record.number for step in carried.done if isinstance(step, WriteAttempt)), default=0)
     if carried.done:
         so_far(
             f"{carried.verdict.done}; we couldn't check whether a pending request creates another VM."

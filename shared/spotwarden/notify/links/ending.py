@@ -9,11 +9,14 @@ from spotwarden.model.attempt import CLOSED, Attempt, AttemptState
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.instance import Instance
 from spotwarden.model.policy import Policy
+from spotwarden.model.spans import moment
 from spotwarden.notify.links.reply import AnswerVerdict, OfferFacts, OfferStanding
 from spotwarden.notify.links.standing import NOT_FOUND, asked, barred, names, settled
 from spotwarden.notify.links.stopping import IN_TIME, reason
 from spotwarden.recovery.begun import begun
 from spotwarden.recovery.fates import GOING, KEPT, alive
+from spotwarden.recovery.identity import CLOCKS_APART
+from spotwarden.recovery.removal import asked_for
 
 _HIDDEN = "Compute Engine's list is incomplete ({}): a VM there may run"
 
@@ -61,6 +64,26 @@ def end(
         notes=_notes(offer_facts, facts, meant, delete=delete),
         steps=(*closing, *(_step(offer_facts, node, now, delete=delete) for node in meant)),
         done=_done(facts, named, closed=bool(closing), delete=delete),
+    )
+
+
+def restarted_since(offer_facts: OfferFacts, closed: int, typed: datetime) -> AnswerVerdict | None:
+    """The verdict that a person has asked for the job after the stop, which may have slept: it is let be.
+
+    The stop was typed at `typed` and has written the record number `closed`, 0 for none yet. Within a minute
+    clocks can't tell which came first, and the stop goes on.
+    """
+    newest = offer_facts.job.newest if offer_facts.job else None
+    word = asked_for(newest) if newest and newest.state not in CLOSED else None
+    if newest is None or word is None:
+        return None
+    if not (closed and newest.number > closed) and word <= typed + CLOCKS_APART:
+        return None
+    return barred(
+        f"{newest.job} was restarted after this stop",
+        f"Attempt {newest.number} was requested at {moment(word)}, and is left alone.",
+        instead="To stop it, run:",
+        command=f"spotwarden stop {newest.job}",
     )
 
 
