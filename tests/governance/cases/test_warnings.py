@@ -151,6 +151,37 @@ def test_a_later_warning_may_name_an_earlier_moment(world: MadeUp):
     assert (second.grace, second.latest) == (GRACE, first.due)
 
 
+@pytest.mark.parametrize(
+    ("early", "acted"),
+    [(timedelta(0), True), (timedelta(milliseconds=1), False), (timedelta(minutes=2), False)],
+)
+def test_who_was_warned_in_time_is_not_warned_of_a_moment_that_is_over(world: MadeUp, early, acted):
+    """Level 2 is reached with the moment that the first warning named, or a hair before: that one holds."""
+    at = (world.now + timedelta(minutes=25)).replace(second=0, microsecond=0)
+    vm = world.vm(said=Said(due=at))
+    world.sweep()
+    world.cloud.clock.advance(at - world.now - early)
+    world.say(vm, level=2, ripe=True, due=at)
+    world.sweep()
+    assert world.asked() == ([("stop", vm)] if acted else [])
+    assert world.kinds().count("idle_warning") == (2 if early >= timedelta(minutes=1) else 1)
+    world.wait(minutes=5)
+    world.sweep()
+    assert world.asked() == [("stop", vm)]
+    assert all(told.due and told.due > told.at for told in world.notices() if told.kind == "idle_warning")
+
+
+def test_who_is_only_told_hears_of_each_level(world: MadeUp):
+    """Nothing was promised that a later warning could come too late for."""
+    world.limits = IdleLimits(grace=GRACE)
+    vm = world.vm(said=Said(due=world.now))
+    world.sweep()
+    world.wait(minutes=25)
+    world.say(vm, level=2, ripe=True)
+    world.sweep()
+    assert world.kinds() == ["idle_warning"] * 2
+
+
 def test_a_new_warning_about_a_remedy_that_was_planned_leaves_it_due(world: MadeUp):
     """A case that is due is warned about like any other."""
     vm = world.vm(said=RIPE)

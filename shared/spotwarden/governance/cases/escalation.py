@@ -16,6 +16,7 @@ from spotwarden.governance.cases.approval import is_approved, is_asked
 from spotwarden.governance.cases.closing import clear, doubt, without_finding
 from spotwarden.governance.cases.life import CaseEvent, follow
 from spotwarden.governance.cases.observation import (
+    APART,
     counting,
     enforced,
     fitting,
@@ -95,6 +96,8 @@ def _warn(facts: CaseFacts, policy: Policy, tick: Tick) -> CaseStep | None:
         return None
     if vetoed(case, tick) or case.looks < finding.limits.looks:
         return None
+    if _is_promised(case, finding, policy, tick):
+        return None
     hindered = hindrance(finding, policy)
     given = case.warnings if hindered else _given(case, finding, policy, tick)
     if any(part.level >= finding.level for part in given):
@@ -121,6 +124,13 @@ def _warn(facts: CaseFacts, policy: Policy, tick: Tick) -> CaseStep | None:
     )
     warned = replace(fresh, state=follow(case.state, CaseEvent.WARN), warnings=(*case.warnings, told))
     return FileCase(reason=f"warned: {finding.reason}", case=warned, generation=generation)
+
+
+def _is_promised(case: Case, finding: Finding, policy: Policy, tick: Tick) -> bool:
+    """Whether an earlier warning has had its grace: another would name a moment that is over by then."""
+    if remedy_of(finding) is Remedy.NONE or not enforced(finding, policy) or not _graces(case, finding):
+        return False
+    return may_act(case, finding, policy, tick) or soonest(case, finding, tick) <= tick.now + APART
 
 
 def _beyond(finding: Finding, most: int | None) -> int:
