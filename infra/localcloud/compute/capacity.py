@@ -1,6 +1,6 @@
 """What zones have left: stockouts, and scopes that cannot be reached."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -68,6 +68,14 @@ class Stock:
         """How many machines of a type a zone still has; None where there is no limit."""
         limits = [stockout.left for stockout in self._hitting(zone, machine)]
         return min(limits) if limits else None
+
+    def left_beside(self, zone: str, machine: str, taken: Mapping[str, int]) -> int | None:
+        """The same, beside those of each type that are about to be taken there."""
+        limits = [
+            stockout.left - (taken.get(machine, 0) if stockout.machine else sum(taken.values()))
+            for stockout in self._hitting(zone, machine)
+        ]
+        return max(min(limits), 0) if limits else None
 
     def take(self, zone: str, machine: str, attachment: str) -> Shortage | None:
         """Take one machine; say what is short when there is none, and take nothing then."""

@@ -13,8 +13,6 @@ UNDONE: Mapping[str, Sequence[str]] = {
         "sourceImageEncryptionKey",
         "sourceSnapshotEncryptionKey",
     ),
-    # It would choose the machine types.
-    "BulkInsertInstanceResource": ("instanceFlexibilityPolicy",),
     # Compute Engine shows only a hash of such a key, and asks for it again at each start.
     "CustomerEncryptionKey": ("rawKey", "rsaEncryptedKey"),
     "Instance": ("sourceMachineImageEncryptionKey",),

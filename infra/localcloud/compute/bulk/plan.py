@@ -5,6 +5,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from localcloud.compute.bulk.flexible import FIELD as POLICY
+from localcloud.compute.bulk.flexible import Shape, read_shapes
 from localcloud.compute.refusals import invalid_field
 from localcloud.errors import ApiError
 
@@ -18,7 +20,10 @@ Left = Callable[[str], int | None]
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """A bulk request, read. `names` is empty where they follow `pattern`; `most` limits single zones."""
+    """A bulk request, read. `names` is empty where they follow `pattern`; `most` limits single zones.
+
+    `shapes` are the machine types among which it may be chosen; none where the properties say it.
+    """
 
     count: int
     least: int
@@ -29,6 +34,7 @@ class Plan:
     shape: str
     denied: Collection[str]
     most: Mapping[str, int]
+    shapes: Sequence[Shape] = ()
 
 
 def read_plan(body: Mapping[str, Any], base: Mapping[str, Any] | None) -> Plan:
@@ -58,7 +64,17 @@ def read_plan(body: Mapping[str, Any], base: Mapping[str, Any] | None) -> Plan:
             for zone, rule in zones.items()
             if rule.get("constraints", {}).get("maxCount")
         },
+        shapes=_shapes(body),
     )
+
+
+def _shapes(body: Mapping[str, Any]) -> Sequence[Shape]:
+    if "instanceFlexibilityPolicy" not in body:
+        return ()
+    found = read_shapes(body["instanceFlexibilityPolicy"])
+    if not found:
+        raise invalid_field(f"{POLICY}.instanceSelections", "", "No machine types are specified.")
+    return found
 
 
 def _zones(body: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:

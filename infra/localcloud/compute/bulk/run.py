@@ -3,11 +3,14 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from localcloud.compute import ids
 from localcloud.compute.audit import Subject
 from localcloud.compute.build import build, network
+from localcloud.compute.bulk.flexible import FIELD as POLICY
+from localcloud.compute.bulk.flexible import Shape, chosen
 from localcloud.compute.bulk.plan import Plan, numbered, spread
 from localcloud.compute.life import Ask, Commands, Tasks
 from localcloud.compute.links import last
@@ -33,8 +36,7 @@ class Bulk:
         Raises:
             ApiError: 400, 404 or 409 when not even the first one could be created.
         """
-        zones = self._zones(plan, scope)
-        wanted = self._wanted(plan, zones)
+        wanted = self._flexibly(plan, scope) if plan.shapes else self._wanted(plan, self._zones(plan, scope))
         self._check(wanted)
         grouped = replace(ask, group=ids.group_id())
         running = self._begin(scope, grouped)
@@ -56,14 +58,54 @@ class Bulk:
 
     def _wanted(self, plan: Plan, zones: Sequence[str]) -> list[tuple[str, dict[str, Any]]]:
         """The instances to create: zone and request of each."""
-        taken = {name for zone in zones for name in self._site.registry.names(zone)}
-        names = plan.names or numbered(plan.pattern, plan.count, taken)
+        names = self._names(plan, zones)
         machine = last(plan.properties.get("machineType", ""))
         places = spread(plan, zones, lambda zone: self._site.stock.left(zone, machine))
         return [
             (zone, {**plan.properties, **_own(plan.each.get(name, {})), "name": name})
             for zone, name in zip(places, names, strict=True)
         ]
+
+    def _names(self, plan: Plan, zones: Sequence[str]) -> Sequence[str]:
+        taken = {name for zone in zones for name in self._site.registry.names(zone)}
+        return plan.names or numbered(plan.pattern, plan.count, taken)
+
+    def _flexibly(self, plan: Plan, scope: str) -> list[tuple[str, dict[str, Any]]]:
+        """The same, each as what is preferred of what there is room for; what no zone takes is left out."""
+        kind, _, name = scope.partition("/")
+        if kind == "zones":
+            raise invalid_field(POLICY, "", "It is for regional requests only.")
+        zones = [zone for zone in self._site.catalog.zones_of(name) if zone not in plan.denied]
+        names = self._names(plan, zones)
+        refused: list[ApiError] = []
+        offers = {zone: self._taken_in(plan, zone, names[0], refused) for zone in zones}
+        offers = {zone: shapes for zone, shapes in offers.items() if shapes}
+        if not offers:
+            raise refused[-1] if refused else invalid_field(POLICY, "", "No zone may be used.")
+        places = chosen(plan.count, plan.shape, offers, partial(self._room, plan))
+        return [
+            (zone, {**_as(plan, shape), **_own(plan.each.get(node, {})), "name": node})
+            for (zone, shape), node in zip(places, names, strict=True)
+        ]
+
+    def _taken_in(self, plan: Plan, zone: str, name: str, refused: list[ApiError]) -> list[Shape]:
+        """The shapes of which this zone makes such instances; why it does not goes into `refused`."""
+        found = []
+        for shape in plan.shapes:
+            try:
+                trial = build(self._site, zone, {**_as(plan, shape), "name": name})
+            except ApiError as error:
+                refused.append(error)
+                continue
+            network.release(self._site, zone, trial.resource["networkInterfaces"])
+            found.append(shape)
+        return found
+
+    def _room(self, plan: Plan, zone: str, machine: str, taken: Mapping[str, int]) -> int | None:
+        limits = [self._site.stock.left_beside(zone, machine, taken)]
+        if zone in plan.most:
+            limits.append(plan.most[zone] - sum(taken.values()))
+        return min((max(limit, 0) for limit in limits if limit is not None), default=None)
 
     def _check(self, wanted: Iterable[tuple[str, Mapping[str, Any]]]) -> None:
         """Refuse at once what could never work, as the API does."""
@@ -137,6 +179,11 @@ class Bulk:
     async def _all(self, operations: Iterable[Running]) -> None:
         for running in operations:
             await self._site.operations.wait(running.order.scope, running.name, _FOREVER)
+
+
+def _as(plan: Plan, shape: Shape) -> dict[str, Any]:
+    """The properties of an instance that is made as this."""
+    return {**plan.properties, **shape.over, "machineType": shape.machine}
 
 
 def _own(properties: Mapping[str, Any]) -> dict[str, Any]:
