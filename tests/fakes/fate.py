@@ -44,9 +44,9 @@ class Fate:
         """Have room in a zone for this machine type again."""
         self._without.discard((zone, machine))
 
-    def has_room(self, zone: str) -> bool:
-        """Whether nobody has said that a zone runs out."""
-        return zone not in self._left
+    def has_room(self, zone: str, machine: str = "") -> bool:
+        """Whether nobody has said that a zone runs out, or runs out of this machine type."""
+        return zone not in self._left and (zone, machine) not in self._without
 
     def _take_room(self, zone: str, machine: str) -> bool:
         """Whether there is room for one more; it is then taken."""

@@ -180,6 +180,21 @@ class Stock(Command, frozen=True, kw_only=True, tag=True):
     left: int | None = 0
 
 
+class Allow(Command, frozen=True, kw_only=True, tag=True):
+    """An owner lets a job run on other machine types, too, where there is no room for its script's own."""
+
+    job: int = 0
+    machines: int = 2
+
+
+class RunOut(Command, frozen=True, kw_only=True, tag=True):
+    """A zone runs out of one machine type, its jobs' own or another that they may have; or has it again."""
+
+    zone: int = 0
+    machine: int = 0
+    out: bool = True
+
+
 class Hide(Command, frozen=True, kw_only=True, tag=True):
     """A zone is left out of the lists, or shown again."""
 
@@ -267,6 +282,8 @@ AnyCommand = (
     | Relaunch
     | Stray
     | Stock
+    | Allow
+    | RunOut
     | Hide
     | Forget
     | Forbid

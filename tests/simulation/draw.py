@@ -23,6 +23,9 @@ BY_LEDGER = 0.2
 ASLEEP = 0.04
 FROZEN = 0.15
 """How often a blow is followed by a sweep that sleeps through a whole recovery."""
+ALLOWED = 0.2
+"""How many histories have jobs that may run on several machine types."""
+OUT = 0.5
 SHARED = 0.3
 """How many histories have other instances of the function."""
 TWICE, NEVER = 0.3, 0.1
@@ -91,8 +94,23 @@ def draw(seed: str, *, kinds: Collection[c.Kind], without: Collection[str] = ())
         after = chance.choices((_frozen, _asleep, _sweeps), (FROZEN, ASLEEP, 1 - FROZEN - ASLEEP))[0]
         drawn.extend(after(chance))
     # Drawn from a seed of its own: histories without it are what they were before there was any of it.
+    apart = Random(f"{seed}/machines")
+    if "machines" not in without and apart.random() < ALLOWED:
+        drawn = [*_allowed(apart, drawn)]
     apart = Random(f"{seed}/shared")
     return drawn if "share" in without or apart.random() >= SHARED else [*_shared(apart, drawn)]
+
+
+def _allowed(chance: Random, drawn: list[c.Command]) -> Iterator[c.Command]:
+    """The same, of jobs that may run on other machine types, in zones that run out of one or the other."""
+    for command in drawn:
+        if isinstance(command, c.Preempt | c.FailHost | c.Sweep) and chance.random() < OUT:
+            yield c.RunOut(
+                zone=_any(chance), machine=chance.choice((0, 0, 0, 1, 2)), out=chance.random() < 0.7
+            )
+        yield command
+        if isinstance(command, c.Submit | c.SubmitByLedger) or chance.random() < 0.03:
+            yield c.Allow(job=_any(chance), machines=chance.choice((1, 2, 2, 2, 0)))
 
 
 def _shared(chance: Random, drawn: list[c.Command]) -> Iterator[c.Command]:

@@ -7,6 +7,7 @@ import msgspec
 
 from spotwarden.engine.fan_out import Swept
 from tests.simulation.commands import Command
+from tests.simulation.jobs import MACHINES
 from tests.simulation.process import Count, silenced
 from tests.simulation.verdict import ledger_of, news, open_ends
 from tests.simulation.world import World
@@ -46,6 +47,8 @@ def end(world: World) -> Outcome:
     for zone in compute.zones:
         compute.restock(zone)
         compute.show(zone)
+        for machine in MACHINES:
+            compute.have_again(machine, zone)
     compute.forbid(forbidden=False)
     compute.let_the_log_lag(timedelta(0))
     world.let_go()

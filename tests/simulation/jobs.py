@@ -16,6 +16,8 @@ ZONES = ("us-central1-a", "us-central1-b", "us-central1-c")
 PROJECT = "p"
 
 
+MACHINES = ("g2-standard-4", "g2-standard-8", "a2-highgpu-1g")
+"""The machine type of every script, and those that its owner may allow besides."""
 NAMESAKE = "namesake"
 """How the request of somebody else's VM begins that has the name of a job's."""
 GANGS = {Kind.GANG, Kind.ROAM}
@@ -32,7 +34,7 @@ class Job(msgspec.Struct, kw_only=True):
     It is `smaller` once its owner has removed a node of it: then it goes on without, or is closed.
     `hurt` is true once something befell it that it must come back from. `launches` counts its developer's
     own launches. `stopped` are the ids that its owner stopped last. `doomed` are the ids of its VMs that were
-    told of their end.
+    told of their end. `machines` are the types of the VMs that it may have.
     """
 
     name: str
@@ -48,6 +50,7 @@ class Job(msgspec.Struct, kw_only=True):
     stopped: tuple[str, ...] = ()
     launches: int = 0
     doomed: set[str] = msgspec.field(default_factory=set)
+    machines: tuple[str, ...] = MACHINES[:1]
 
     @property
     def ended(self) -> bool:
@@ -87,7 +90,7 @@ def script(name: str, kind: Kind, zone: str, count: int) -> bytes:
     track, notice = ("beta ", " --preemption-notice-duration=120s") if kind is Kind.EARLY else ("", "")
     return (
         f"#!/bin/bash\ngcloud {track}compute instances {what} {place} \\\n"
-        f"  --machine-type=g2-standard-4{notice} \\\n"
+        f"  --machine-type={MACHINES[0]}{notice} \\\n"
         f"  --provisioning-model=SPOT --instance-termination-action={action} --metadata=team=vision\n"
     ).encode()
 

@@ -6,15 +6,16 @@ import msgspec
 
 from spotwarden.layout import CreateScript
 from spotwarden.model.instance import Status
+from tests.fakes.creating import machine_of
 from tests.simulation.commands import Kind
-from tests.simulation.jobs import Job
+from tests.simulation.jobs import MACHINES, Job
 from tests.simulation.ledger import CLOSED
 from tests.simulation.world import World
 
 
 def open_ends(world: World) -> list[str]:
     """What is not as it must be; some of it may only need more time."""
-    found = [fault for job in world.jobs for fault in _job(world, job)]
+    found = [fault for job in world.jobs for fault in (*_job(world, job), *_machines(world, job))]
     for vm_id in world.strangers:
         vm = world.cloud.compute.vms.living.get(vm_id)
         if vm is None or vm.seen.status is not Status.RUNNING:
@@ -42,6 +43,20 @@ def _job(world: World, job: Job) -> list[str]:
         return []
     state = records[-1]["state"] if records else "no record"
     return [f"{job.name} ({job.kind.name}) is open, but of {len(job.nodes)} nodes {up} run; ledger: {state}"]
+
+
+def _machines(world: World, job: Job) -> list[str]:
+    """Every VM is of a machine type that its owner may have allowed, and of the one that its record tells."""
+    records = ledger_of(world, job)
+    if job.over or not records or records[-1]["state"] != "running" or not records[-1].get("tries"):
+        return []
+    told = records[-1]["tries"][-1].get("machine") or MACHINES[0]
+    ids = records[-1]["instances"].values()
+    return [
+        f"{vm.seen.name} is a {machine_of(vm.body)}, and its record tells of {told}"
+        for vm in world.running(job)
+        if vm.seen.id in ids and machine_of(vm.body) != told
+    ]
 
 
 def ledger_of(world: World, job: Job) -> list[dict[str, Any]]:

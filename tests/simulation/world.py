@@ -16,7 +16,18 @@ from tests.fakes.vms import Vm
 from tests.simulation import commands as c
 from tests.simulation.ground import Ground
 from tests.simulation.guests import GUEST, MARGIN, NOTICE
-from tests.simulation.jobs import CRASHED, ENDED, NAMESAKE, STOPPED, UNBORN, ZONES, Job, new_job, stranger
+from tests.simulation.jobs import (
+    CRASHED,
+    ENDED,
+    MACHINES,
+    NAMESAKE,
+    STOPPED,
+    UNBORN,
+    ZONES,
+    Job,
+    new_job,
+    stranger,
+)
 from tests.simulation.process import Process
 from tests.simulation.product import POLICY
 from tests.simulation.submit import submit
@@ -38,7 +49,7 @@ class World(Ground):
     def _submit(self, command: c.Submit) -> None:
         """A developer whose zone has no room is told so by gcloud; there is no job then."""
         job = new_job(len(self.jobs), command.kind, command.zone, command.nodes)
-        if not self.cloud.compute.has_room(job.zone):
+        if not self.cloud.compute.has_room(job.zone, MACHINES[0]):
             return
         self._take_in(job)
         if job.kind is not c.Kind.BARE:
@@ -161,7 +172,7 @@ class World(Ground):
     def _namesake(self, command: c.Namesake) -> None:
         """Nobody's VM: it must be let be, and the job come back as if it were not there."""
         zone = ZONES[command.zone % len(ZONES)]
-        if not self.jobs or not self.cloud.compute.has_room(zone):
+        if not self.jobs or not self.cloud.compute.has_room(zone, MACHINES[0]):
             return
         job = self.jobs[command.job % len(self.jobs)]
         node = job.nodes[command.job % len(job.nodes)]
@@ -182,7 +193,7 @@ class World(Ground):
         """Only where nothing of the job is left that a launch by hand could meet."""
         over = [job for job in self.jobs if job.over == STOPPED]
         job = over[command.job % len(over)] if over else None
-        if job and not self.vms_of(job) and self.cloud.compute.has_room(job.zone):
+        if job and not self.vms_of(job) and self.cloud.compute.has_room(job.zone, MACHINES[0]):
             job.over, job.over_since, job.hurt, job.smaller = "", None, False, ""
             self._launch(job, seen=command.seen)
 
@@ -251,6 +262,17 @@ class World(Ground):
             self.cloud.compute.restock(zone)
         else:
             self.cloud.compute.stock_out(zone, left=command.left)
+
+    def _allow(self, command: c.Allow) -> None:
+        if job := self.pick_job(command.job):
+            job.machines = MACHINES[: 1 + command.machines % len(MACHINES)]
+            early = "make_before_break = true\n" if job.kind is c.Kind.EARLY else ""
+            text = f"{early}machines = {msgspec.json.encode(job.machines[1:]).decode()}\n"
+            self.store(self.layout.build(JobFileName(job=job.name)), text.encode())
+
+    def _runout(self, command: c.RunOut) -> None:
+        change = self.cloud.compute.run_out_of if command.out else self.cloud.compute.have_again
+        change(MACHINES[command.machine % len(MACHINES)], ZONES[command.zone % len(ZONES)])
 
     def _hide(self, command: c.Hide) -> None:
         act = self.cloud.compute.hide if command.hidden else self.cloud.compute.show
