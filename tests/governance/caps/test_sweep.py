@@ -295,6 +295,15 @@ def test_an_owner_is_only_told_by_default(plain):
     assert plain.asked() == []
 
 
+def test_whoever_a_jobs_own_file_names_is_charged(plain):
+    """Nothing proves that it is they who run it: the page on threats says so."""
+    plain.set_policy(owner_cap=OwnerCap(concurrent_gpus=1))
+    plain.job("one", owner=ADA, file='owner = "bob@example.com"\n')
+    plain.job("two", owner=ADA, file='owner = "bob@example.com"\n')
+    plain.sweep_for(hours=1)
+    assert {told.owner for told in plain.notices()} == {"bob@example.com"}
+
+
 def test_an_owners_newest_job_is_stopped_where_the_policy_says_so(plain):
     """Three GPUs where two may be: the last look sees all of the owner's VMs, not only the one to go."""
     plain.set_policy(owner_cap=OwnerCap(concurrent_gpus=2, remedy=Remedy.STOP))

@@ -1,0 +1,80 @@
+"""Whether each warning of a remedy came to an end of which its owner was told, once."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from spotwarden.layout import CaseRecord
+from spotwarden.model.case import Case, CaseState
+from spotwarden.model.notice import CaseRef, Notice
+from spotwarden.model.policy import Mode
+from tests.simulation.plane.jobs import PlaneJob
+
+if TYPE_CHECKING:
+    from tests.simulation.plane.world import PlaneWorld
+
+WARNING, ENDS = "_warning", ("_acted", "_cleared")
+OVERDUE = timedelta(hours=1)
+"""A remedy follows within a few sweeps of the moment that was named, or there is a word why not."""
+
+
+def loose_ends(world: "PlaneWorld") -> list[str]:
+    """Each warning that nothing followed, or of whose end nobody was told, or of which two were."""
+    told: dict[CaseRef, list[tuple[datetime, Notice]]] = defaultdict(list)
+    for at, notice in world.oracle.notices.values():
+        if notice.case is not None and notice.kind.endswith((WARNING, *ENDS)):
+            told[notice.case].append((at, notice))
+    return [fault for case, notices in told.items() for fault in _of(world, case, notices)]
+
+
+def _of(world: "PlaneWorld", case: CaseRef, notices: list[tuple[datetime, Notice]]) -> Iterator[str]:
+    warnings = [(at, notice) for at, notice in notices if notice.kind.endswith(WARNING) and notice.due]
+    if not warnings:
+        return
+    last, warning = max(warnings, key=lambda item: item[0])
+    ends = [notice.kind for at, notice in notices if notice.kind.endswith(ENDS) and at >= last]
+    filed = _filed(world, case)
+    if len(ends) > 1:
+        yield f"{warning.id} ({warning.what}) was told to have ended more than once: {', '.join(ends)}"
+    elif not ends and filed is None and not _goes_on(world, warning, last):
+        yield f"{warning.id} ({warning.what}) was never told to have ended"
+    elif not ends and filed is not None and _is_overdue(world, filed):
+        yield f"{warning.id} ({warning.what}) was due at {filed.due}, and nothing followed"
+
+
+def _filed(world: "PlaneWorld", case: CaseRef) -> Case | None:
+    """The case as it is on record, if it is still this one."""
+    stored = world.cloud.store.read(world.layout.build(CaseRecord(rule=case.rule, key=case.key)))
+    filed = msgspec.json.decode(stored.data, type=Case) if stored else None
+    return filed if filed is not None and filed.opened == case.opened else None
+
+
+def _goes_on(world: "PlaneWorld", warning: Notice, last: datetime) -> bool:
+    """Whether another case of the rule has its VMs since: single VMs that turned out to be a gang."""
+    mine = {target.id for target in warning.instances}
+    return any(
+        notice.case != warning.case and at >= last and mine & {target.id for target in notice.instances}
+        for at, notice in world.oracle.notices.values()
+        if notice.kind == warning.kind
+    )
+
+
+def _is_overdue(world: "PlaneWorld", case: Case) -> bool:
+    """Whether its remedy is long due, and nobody and nothing speaks for waiting."""
+    job = next((job for job in world.jobs if job.name == case.subject.job), None)
+    if job is None or case.state is not CaseState.WARNED or _is_spared(job):
+        return False
+    kept = case.keep_until is not None and case.keep_until > world.now()
+    held = any(notice.kind == "blast_radius" for _, notice in world.oracle.notices.values())
+    if kept or held or case.extended or world.policy.mode is not Mode.ENFORCE:
+        return False
+    due = [warned.due for warned in case.warnings if warned.counts and warned.due]
+    return bool(due) and world.now() - max(*due, case.due or due[0]) > OVERDUE
+
+
+def _is_spared(job: PlaneJob) -> bool:
+    """Whether nobody can tell what holds of it, so that it is only told about."""
+    return job.deceived or job.doubtful or job.forged or job.partly
