@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from spotwarden.model.action import CloseCase
 from spotwarden.model.attempt import AttemptState
 from spotwarden.model.case import Case
 from spotwarden.model.marker import MarkerBody
@@ -114,6 +115,10 @@ def _as_done(old: Any, remediation: Any, outcome: Any) -> Any:
 def _delivered(old: Any, store: Any, layout: Any, policy: Any, warned: Any) -> Any:
     del old, store, layout, policy
     return replace(warned, delivered=warned.at)
+
+
+def _closed_silently(_old: Any, facts: Any, why: str, _policy: Any, _tick: Any) -> Any:
+    return facts.filed and CloseCase(reason=why, case=facts.filed.case, generation=facts.filed.generation)
 
 
 def _taken_back(old: Any, facts: Any, **rest: Any) -> Any:
@@ -248,6 +253,9 @@ GOVERNANCE: Mapping[str, Mutant] = {
     "a sweep may act on nothing": _of("governance.cases.blast:allowed", gives(0), "plane"),
     "each end is doubted": _of("recovery.doubted_end:doubt", gives("made up"), "plane"),
     "each warning is taken back": _of("governance.cases.escalation:next_step", instead(_taken_back), "plane"),
+    "the end of a warning is not told": _of(
+        "governance.cases.closing:clear", instead(_closed_silently), "plane"
+    ),
     "a case is never closed": _of("governance.cases.closing:without_finding", gives(None), "plane"),
     "whatever is gone was our doing": _of("governance.cases.closing:_was_acted_upon", gives(True), "plane"),
     "a hidden zone hides nothing": _of("governance.cases.pairing:_hidden", gives(False), "plane"),

@@ -9,6 +9,7 @@ import msgspec
 
 from spotwarden.layout import CaseRecord
 from spotwarden.model.case import Case, CaseState
+from spotwarden.model.governance import Remedy
 from spotwarden.model.notice import CaseRef, Notice
 from spotwarden.model.policy import Mode
 from tests.simulation.plane.jobs import PlaneJob
@@ -69,7 +70,7 @@ def _is_overdue(world: "PlaneWorld", case: Case) -> bool:
         return False
     kept = case.keep_until is not None and case.keep_until > world.now()
     held = any(notice.kind == "blast_radius" for _, notice in world.oracle.notices.values())
-    if kept or held or case.extended or world.policy.mode is not Mode.ENFORCE:
+    if kept or held or case.extended or world.policy.mode is not Mode.ENFORCE or case.remedy is Remedy.NONE:
         return False
     due = [warned.due for warned in case.warnings if warned.counts and warned.due]
     return bool(due) and world.now() - max(*due, case.due or due[0]) > OVERDUE

@@ -8,6 +8,7 @@ from datetime import timedelta
 from tests.simulation.commands import Command
 from tests.simulation.history import Outcome
 from tests.simulation.plane.commands import PolicyChange
+from tests.simulation.plane.ends import loose_ends
 from tests.simulation.plane.product import changed
 from tests.simulation.plane.shell import at_shell
 from tests.simulation.plane.verdict import ledger_of, open_ends, untold
@@ -57,7 +58,7 @@ def end(world: PlaneWorld) -> Outcome:
         if not faults:
             break
     _tally(world)
-    return Outcome(faults=faults or untold(world), count=world.count)
+    return Outcome(faults=faults or untold(world) or loose_ends(world), count=world.count)
 
 
 def _calm(world: PlaneWorld) -> None:

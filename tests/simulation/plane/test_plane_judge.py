@@ -76,6 +76,14 @@ SEEN: dict[str, tuple[tuple[Command, ...], str]] = {
         (*_launched(), p.End(leave=True), p.Tick(minutes=10)),
         "Compute Engine has taken nothing",
     ),
+    "the end of a warning is not told": (
+        (*_launched(odd=True), p.Gcloud(verb=p.Verb.STOP, whole=True), p.Tick(minutes=30)),
+        "was never told to have ended",
+    ),
+    "a case is never closed": (
+        (*_launched(odd=True), p.Gcloud(verb=p.Verb.STOP, whole=True), p.Tick(minutes=120)),
+        "and nothing followed",
+    ),
     "each warning is taken back": ((*_launched(odd=True), p.Tick(minutes=40)), "still violates the policy"),
 }
 """By the mutant's name: a history in which it shows, and what the judge says of it."""
