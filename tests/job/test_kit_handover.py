@@ -146,7 +146,8 @@ def test_only_what_catches_the_signal_gets_it(lab, train):
 WAITS = 'echo ready; while ! [ -e now ]; do sleep 0.1; done; echo "asked: $(cat now)"; sleep 60'
 
 
-@pytest.mark.parametrize("how", ["file:now", 'command:echo "of $SPOTWARDEN_JOB" >now'])
+# The program sees the file as soon as it is there, so it is there only with what it says.
+@pytest.mark.parametrize("how", ["file:now", 'command:echo "of $SPOTWARDEN_JOB" >new && mv new now'])
 def test_a_program_can_be_asked_in_its_own_way(lab, train, how):
     """By a file in the folder of its code, or by a command with its environment."""
     vm = train(WAITS, spotwarden_checkpoint=how)
