@@ -130,7 +130,8 @@ def _is_promised(case: Case, finding: Finding, policy: Policy, tick: Tick) -> bo
     """Whether an earlier warning has had its grace: another would name a moment that is over by then."""
     if remedy_of(finding) is Remedy.NONE or not enforced(finding, policy) or not _graces(case, finding):
         return False
-    return may_act(case, finding, policy, tick) or soonest(case, finding, tick) <= tick.now + APART
+    named = finding.due is not None and soonest(case, finding, tick) <= tick.now + APART
+    return named or may_act(case, finding, policy, tick)
 
 
 def _beyond(finding: Finding, most: int | None) -> int:
