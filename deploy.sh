@@ -15,6 +15,9 @@ usage() {
 ./deploy.sh local --story governance [--once]
                              Run seven jobs that waste their VMs, or seem to. See which are warned, stopped
                              or left alone; two and a half hours in a minute.
+./deploy.sh local --story handover [--once]
+                             Take the VM of a training three times, with a notice. It loses no step; its loss is
+                             drawn beside that of the same training undisturbed.
 ./deploy.sh gcp --project P --region R --bucket B --alert-email E [--plan | --destroy] [--yes]
                              Deploy to a Google Cloud project; the first time it only observes. Later --project
                              is enough: options are kept. See docs/deploy/README.md.

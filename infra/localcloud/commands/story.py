@@ -16,10 +16,10 @@ from localcloud.private import keep_private
 @click.option(
     "--story",
     "name",
-    type=click.Choice(["recovery", "governance"]),
+    type=click.Choice(["recovery", "governance", "handover"]),
     default="recovery",
     show_default=True,
-    help="Restart of preempted jobs, or finding, warning about and stopping VMs that are no longer needed.",
+    help="Restart of preempted jobs; warnings and stops of VMs that are no longer needed; or hand-over.",
 )
 @click.option("--once", is_flag=True, help="Exit after the story, also at a terminal.")
 @click.option("--state", type=click.Path(path_type=Path), help="Folder for all data [default: temporary].")

@@ -46,11 +46,12 @@ class Stage:
         """Tell a line."""
         self._tell(self._chapter, line)
 
-    async def run(self, *words: str, **environment: str) -> str:
-        """Run `spotwarden` as a developer would; gives what it prints."""
+    async def run(self, *words: str, folder: str | None = None, **environment: str) -> str:
+        """Run `spotwarden` as a developer would, in this folder; gives what it prints."""
         process = await asyncio.create_subprocess_exec(
             str(Path(sys.executable).with_name("spotwarden")),
             *words,
+            cwd=folder,
             env={**without_settings(os.environ), **self._environment(), **environment},
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.STDOUT,
@@ -67,10 +68,12 @@ class Stage:
             )
         return text
 
-    async def command(self, *words: str, shown: str = "", **environment: str) -> None:
+    async def command(
+        self, *words: str, shown: str = "", folder: str | None = None, **environment: str
+    ) -> None:
         """Tell the command, run it, tell what it prints."""
         self.say(f"$ spotwarden {shown or ' '.join(words)}")
-        self._tell_output(await self.run(*words, **environment))
+        self._tell_output(await self.run(*words, folder=folder, **environment))
 
     def show(self, words: Sequence[str], output: str) -> None:
         """Tell a command that was run already, and what it printed."""

@@ -17,6 +17,7 @@ from localcloud.functions import Deployment
 from localcloud.serving import end_at_a_signal, noted
 from localcloud.story import plot
 from localcloud.story.governance import plot as governance
+from localcloud.story.handover.plot import HandoverPlot
 from localcloud.story.stage import Tell
 from localcloud.story.watch import StoryError
 
@@ -50,6 +51,7 @@ STORIES = {
     "governance": Story(
         plot=governance.GovernancePlot, policy=governance.POLICY, metric_period=timedelta(seconds=2)
     ),
+    "handover": Story(plot=HandoverPlot, policy=INFRA / "policy.toml", metric_period=timedelta(seconds=5)),
 }
 RECOVERY = STORIES["recovery"]
 

@@ -1,0 +1,1 @@
+"""The demonstration of the hand-over: one training, three VMs lost, and no step."""
