@@ -23,6 +23,7 @@ from spotwarden.cli.launching.other_machines import check_fitting, check_others
 from spotwarden.cli.launching.package import has_requirements
 from spotwarden.cli.launching.priced import check_priced
 from spotwarden.cli.launching.reading import read_script
+from spotwarden.cli.launching.resuming import warning_of
 from spotwarden.cli.launching.sending import send_input
 from spotwarden.cli.launching.staging import Staging, staging
 from spotwarden.cli.launching.starting import start, told
@@ -75,6 +76,8 @@ def run(**said: Any) -> None:  # noqa: ANN401 — as many types as there are opt
         _check(context, asked, again=said["again"], wait=said["wait"])
     write(folder, texts, overwrite=said["overwrite"])
     click.echo(f"create script: {folder / SCRIPT}", err=True)
+    if warning := warning_of(asked, setup):
+        click.echo(warning, err=True)
     if said["script_only"]:
         return
     record = _record(asked, setup, digest({name: kit[name] for name in KIT}))
