@@ -81,6 +81,7 @@ def test_a_node_that_was_lost_before_a_person_opened_the_gang_is_not_missed(open
 
 
 def test_a_node_that_is_removed_after_a_person_opened_the_gang_is_not_missed(opened):
-    """The owner thought better of that one."""
+    """The owner thought better of that one, and is told that the gang goes on without it."""
     opened.cloud.compute.owner_deletes("gang-3")
     assert running(opened) == ["gang-2"]
+    assert "node_removed" in opened.notices()

@@ -19,11 +19,13 @@ from spotwarden.model.marker import MarkerBody
 from spotwarden.model.outcome import Done, Rejected
 from spotwarden.ports import Cloud
 from spotwarden.recovery.ending import stop
+from spotwarden.recovery.reopening import started_again
 from tests.simulation.ground import as_it_is
 from tests.simulation.mutations import MUTATIONS, Bent
 from tests.simulation.patches import Make, Patch, becomes, gives, instead, turns
 
 LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
+LATER = datetime(2100, 1, 1, tzinfo=UTC)
 MONTH = timedelta(days=30)
 NO_TIME = timedelta(0)
 
@@ -226,6 +228,24 @@ RECOVERY: Mapping[str, Mutant] = {
         instead(lambda old, context, action: old(context, replace(action, generation=None))),
     ),
     "a stop names nothing that it saw run": _of("recovery.chain:_first_seen", gives({}), "plane"),
+    "markers of a zone that is hidden are put aside": _of("recovery.job_look:_may_hide", gives(False)),
+    "the rest of a gang that nobody saw is not looked at": _of("recovery.nodes:_unseen_beside", gives([])),
+    "a start opens only what was started": _of(
+        "recovery.reopening:is_open_again", instead(lambda _old, facts, node: started_again(facts, node))
+    ),
+    "what was lost since the start is not counted": _of("recovery.adopting:_lost_since", gives({})),
+    "a stop says nothing of what no sweep has seen": _of(
+        "recovery.reopening:is_before_stop", gives(False), "plane"
+    ),
+    "a stop that slept ends what was restarted since": _of(
+        "notify.links.ending:restarted_since", gives(None), "plane"
+    ),
+    "a restart waits for no sweep": _of(
+        "notify.links.carrying:look_at_rest", instead(lambda _old, look, *_rest: look()), "plane"
+    ),
+    "until all was seen the log is read for minutes": _of(
+        "recovery.open_jobs:log_from", instead(lambda old, watches, swept, _first: old(watches, swept, LATER))
+    ),
     "what is started again is not registered": _of("recovery.adopting:_unregistered", gives(None), "plane"),
 }
 GOVERNANCE: Mapping[str, Mutant] = {
@@ -352,6 +372,34 @@ _ALL: Mapping[str, Mutant] = {**PORTS, **RECOVERY, **GOVERNANCE, **NOTIFY}
 
 JUDGED = "tests/simulation/plane/test_plane_judge.py::test_the_judge_sees_it"
 TESTS: Mapping[str, str] = {
+    "markers of a zone that is hidden are put aside": (
+        "tests/recovery/test_unseen.py::test_a_marker_is_put_aside_only_when_all_zones_are_shown"
+    ),
+    "the rest of a gang that nobody saw is not looked at": (
+        "tests/recovery/test_unseen.py::test_a_gang_of_which_a_person_removed_a_node_unseen_is_closed"
+    ),
+    "a start opens only what was started": (
+        "tests/recovery/test_reopening.py"
+        "::test_a_node_that_ran_when_a_person_opened_the_gang_and_was_preempted_unseen_brings_it_back"
+    ),
+    "what was lost since the start is not counted": (
+        "tests/recovery/test_reopening.py"
+        "::test_a_node_that_is_removed_after_a_person_opened_the_gang_is_not_missed"
+    ),
+    "a stop says nothing of what no sweep has seen": (
+        "tests/recovery/test_stop_command.py"
+        "::test_a_job_whose_vm_was_lost_before_any_sweep_saw_it_is_stopped_all_the_same"
+    ),
+    "a stop that slept ends what was restarted since": (
+        "tests/recovery/test_stop_command.py"
+        "::test_a_stop_that_sleeps_leaves_alone_what_its_owner_has_restarted_since"
+    ),
+    "a restart waits for no sweep": (
+        "tests/notify/links/test_restart.py::test_a_click_waits_for_the_sweep_that_is_at_work_on_the_attempt"
+    ),
+    "until all was seen the log is read for minutes": (
+        "tests/recovery/test_unseen.py::test_what_is_lost_in_a_zone_that_no_sweep_has_ever_seen_comes_back"
+    ),
     "a job that was stopped once is stopped when it is lost": JUDGED,
     "a remedy that was refused counts as applied": JUDGED,
     "an extension is only thanked for": JUDGED,

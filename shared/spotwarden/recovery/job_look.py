@@ -74,8 +74,7 @@ class Looking:
         found = read_markers(self._store, self._layout, ranked[:UNKNOWN], self._workers)
         shown = [marker for marker, _ in found.nameless if self._shown.speaks_of(marker.node)]
         made_up = [unusable for marker, unusable in found.nameless if marker not in shown]
-        # In a zone that is not shown there may be a VM that nobody has written down.
-        hidden, made_up = (made_up, []) if self._shown.unsure else ([], made_up)
+        hidden, made_up = (made_up, []) if _may_hide(self._shown) else ([], made_up)
         more = look_up(self._store, self._layout, shown[:LOOKED_UP])
         jobs = [*found.by_job.items(), *more.by_job.items()]
         return RestOfMarkers(
@@ -91,3 +90,8 @@ class Looking:
         found = look_at_job(self._store, self._layout, job, watched=watched, beats=self._beats)
         facts = with_nodes(found, markers, self._shown)
         return replace(facts, last_sweep=self._swept)
+
+
+def _may_hide(shown: ShownInstances) -> bool:
+    """Whether there may be a VM that nobody has written down in a zone that is not shown."""
+    return bool(shown.unsure)
