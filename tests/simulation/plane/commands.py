@@ -6,6 +6,7 @@ A number picks one of those that it can happen to, so that any list of commands 
 from enum import Enum
 
 from tests.simulation.commands import (
+    Announce,
     Command,
     FailHost,
     Forbid,
@@ -85,6 +86,8 @@ class Lie(Enum):
     UNREAL = "metrics of another job that are not numbers"
     STATUS = "the status code of another job that runs"
     LATE = "a status code that says that it is of an attempt before"
+    STATUS_AS = "the status code of another job, as one of its newest attempt, which may be under way"
+    BEAT_END = "a heartbeat of another job that says that its program has ended"
 
 
 class Port(Enum):
@@ -244,6 +247,12 @@ class Deceive(Command, frozen=True, kw_only=True, tag=True):
     lie: Lie = Lie.MARKER
 
 
+class Rewrite(Command, frozen=True, kw_only=True, tag=True):
+    """An owner stores another create script for a job, which runs or not."""
+
+    job: int = 0
+
+
 class SetPolicy(Command, frozen=True, kw_only=True, tag=True):
     """Ops change the policy."""
 
@@ -293,6 +302,8 @@ AnyCommand = (
     | Repair
     | Outage
     | Deceive
+    | Rewrite
+    | Announce
     | SetPolicy
     | Topic
     | Tick

@@ -114,6 +114,8 @@ PACED = 0.15
 """How often the bucket takes one write a second to one object."""
 SHARED = 0.25
 """How often recovery leaves its jobs to other instances."""
+MORE = 0.25
+"""How often one of the stories below happens besides."""
 LONG = ("mood", "mood one", "end", "click", "observe")
 """After these governance takes its time."""
 
@@ -134,7 +136,61 @@ def draw(seed: str, *, kinds: Collection[c.Kind] = KINDS, without: Collection[st
     # Drawn from a seed of its own: histories without it are what they were before there was any of it.
     if "others" not in without and (apart := Random(f"{seed}/others")).random() < SHARED:
         drawn.insert(0, p.Others(above=apart.choice((0, 0, 1))))
+    if "more" not in without and (apart := Random(f"{seed}/more")).random() < MORE:
+        place = apart.randrange(3, len(drawn) + 1)
+        drawn[place:place] = apart.choice((_rewritten, _forged, _announced, _regretted))(apart)
     return drawn
+
+
+def _rewritten(chance: Random) -> list[c.Command]:
+    """An owner stores another script, and the job is lost."""
+    return [p.Rewrite(job=_any(chance)), *_lost(chance)]
+
+
+def _forged(chance: Random) -> list[c.Command]:
+    """A job is lost, and while it is brought back the VM of another writes that its attempt has ended."""
+    lie = chance.choice((p.Lie.STATUS_AS, p.Lie.STATUS_AS, p.Lie.BEAT_END))
+    told = p.Deceive(by=_any(chance), about=_any(chance), lie=lie)
+    return [*_lost(chance), told, p.Tick(minutes=chance.choice((5, 30)))]
+
+
+def _announced(chance: Random) -> list[c.Command]:
+    """A VM is told of its preemption, and is not taken."""
+    told = c.Announce(vm=_any(chance), times=chance.choice((1, 2)))
+    return [told, c.Pass(seconds=chance.choice((5, 60, 200))), *_sweeps(chance), p.Tick(minutes=10)]
+
+
+def _regretted(chance: Random) -> list[c.Command]:
+    """A job is lost, its owner removes what is left, asks for it again, and may think better of that."""
+    fault, port = chance.choice((p.Fault.DENIED, p.Fault.BUSY)), p.Port.COMPUTE
+    word = (
+        p.Click(mail=chance.randrange(4), answer=p.Answer.RESTART, calls=0)
+        if chance.random() < 0.4
+        else p.Type(job=_any(chance), spell=p.Spell.RESTART, calls=0)
+    )
+    after = chance.choice(
+        (
+            p.Type(job=_any(chance), spell=p.Spell.STOP, calls=0),
+            _person(chance, p.Verb.DELETE, p.Verb.STOP),
+            c.Pass(seconds=1),
+        )
+    )
+    return [
+        p.Outage(port=port, fault=fault, seconds=chance.choice((60, 600, 1200))),
+        *_lost(chance),
+        _person(chance, p.Verb.DELETE, p.Verb.STOP),
+        c.Pass(seconds=chance.choice((0, 5, 30))),
+        word,
+        c.Pass(seconds=chance.choice((5, 30, 90))),
+        *_sweeps(chance),
+        after,
+        p.Tick(minutes=chance.choice((5, 20))),
+    ]
+
+
+def _lost(chance: Random) -> list[c.Command]:
+    took: c.Command = c.Preempt(vm=_any(chance), word=chance.choice(HURT))
+    return [took, c.Pass(seconds=chance.choice((5, 35, 60))), *_sweeps(chance)]
 
 
 def _after(name: str, chance: Random, without: Collection[str]) -> Iterator[c.Command]:

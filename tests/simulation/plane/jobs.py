@@ -23,12 +23,13 @@ CAP = timedelta(hours=2)
 class PlaneJob(RecoveredJob, kw_only=True):
     """One job. It is `doubtful` while nobody can know whether it is open.
 
-    `said` is when a person last ended or opened it, `opened` when one last opened it.
-    `touched` are the ids of its VMs that a person stopped or deleted, `partly` where others were left. It is
-    `deceived` once another job's VM has lied about it, `forged` where that VM wrote its end, `finished` once
-    its programs have ended, `extended` once its owner was granted more time, `told_by_person` once a person
-    has ended it. `started` are the ids of its VMs that ran once a person had started some of them again,
-    `beside` those that a person started while another attempt lived.
+    `said` is when a person last ended or opened it, `opened` when one last opened it. `touched` are the
+    ids of its VMs that a person stopped or deleted, `partly` where others were left. It is `deceived`
+    once another job's VM has lied about it, `forged` where that VM wrote its end, `finished` once its
+    programs have ended, `extended` once its owner was granted more time, `told_by_person` once a person
+    has ended it. `version` counts the scripts that its owner has stored after the first. `started` are
+    the ids of its VMs that ran once a person had started some of them again, `beside` those that a person
+    started while another attempt lived.
     """
 
     owner: str = ""
@@ -48,16 +49,17 @@ class PlaneJob(RecoveredJob, kw_only=True):
     extended: bool = False
     partly: bool = False
     told_by_person: bool = False
+    version: int = 0
 
     @property
     def script(self) -> bytes:
         """Its create script."""
-        return _script(self.name, self.kind, self.zone, len(self.nodes), self.gpus, self.odd)
+        return _script(self.name, self.kind, self.zone, len(self.nodes), self.gpus, self.odd, self.version)
 
     @property
     def request(self) -> Request:
         """What its owner's gcloud sends."""
-        return _request(self.name, self.kind, self.zone, len(self.nodes), self.gpus, self.odd)
+        return _request(self.name, self.kind, self.zone, len(self.nodes), self.gpus, self.odd, self.version)
 
     @property
     def settings(self) -> bytes:
@@ -93,7 +95,8 @@ def new_job(number: int, said: Asked) -> PlaneJob:
 
 
 @cache
-def _script(name: str, kind: Kind, zone: str, count: int, gpus: int, odd: bool) -> bytes:
+def _script(name: str, kind: Kind, zone: str, count: int, gpus: int, odd: bool, version: int) -> bytes:
+    team = f"team-{version}" if version else "vision"
     action = "STOP" if kind is Kind.KEPT else "DELETE"
     what = f"bulk create --name-pattern={name}-# --count={count}" if kind in GANGS else f"create {name}"
     place = "--region=us-central1" if kind is Kind.ROAM else f"--zone={zone}"
@@ -102,13 +105,14 @@ def _script(name: str, kind: Kind, zone: str, count: int, gpus: int, odd: bool) 
     return (
         f"#!/bin/bash\ngcloud {track}compute instances {what} {place} \\\n"
         f"  --machine-type={ODD if odd else MACHINE}{cards}{notice} \\\n"
-        f"  --provisioning-model=SPOT --instance-termination-action={action} --metadata=team=vision\n"
+        f"  --provisioning-model=SPOT --instance-termination-action={action} --metadata=team={team}\n"
     ).encode()
 
 
 @cache
-def _request(name: str, kind: Kind, zone: str, count: int, gpus: int, odd: bool) -> Request:
-    stored = StoredScript(name=name, text=_script(name, kind, zone, count, gpus, odd), generation=1)
+def _request(name: str, kind: Kind, zone: str, count: int, gpus: int, odd: bool, version: int) -> Request:
+    text = _script(name, kind, zone, count, gpus, odd, version)
+    stored = StoredScript(name=name, text=text, generation=1)
     launch = launch_of(stored, PROJECT)
     if not isinstance(launch, Launch):
         raise TypeError(launch.reason)

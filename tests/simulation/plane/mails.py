@@ -146,6 +146,8 @@ class MailJudge:
                 self._false(notice, f"{vm_id} is a VM of a job")
         elif notice.kind == "node_removed":
             self._without(notice, job)
+        elif notice.kind == "script_differs" and job and not job.version:
+            self._false(notice, "its owner has stored no other script")
         elif notice.kind in CLOSED and job and not self._may_be_over(job):
             self._false(notice, f"nobody has stopped {job.name}, and it has not ended")
         elif notice.kind == "gave_up" and job and not job.over:

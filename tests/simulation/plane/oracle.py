@@ -49,7 +49,7 @@ LOST = timedelta(seconds=1)
 class Wish(msgspec.Struct, kw_only=True):
     """What somebody asked for, by a command or a click; `wrote` once something came of it.
 
-    `asked` once it is on record that a person asks for the attempt that recovery has begun.
+    `asked` once it is on record that a person asks for the attempt that recovery has begun; `typed` is when.
     """
 
     job: PlaneJob | None
@@ -59,6 +59,7 @@ class Wish(msgspec.Struct, kw_only=True):
     way: Way | None = None
     wrote: bool = False
     asked: bool = False
+    typed: datetime = datetime.min.replace(tzinfo=UTC)
 
 
 class Removal(msgspec.Struct, frozen=True, kw_only=True):
@@ -120,7 +121,7 @@ class Oracle:
         self._wish(process, wish)
 
     def _wish(self, process: Process, wish: Wish) -> None:
-        self._wishes[process] = wish
+        self._wishes[process], wish.typed = wish, process.tick.now
         if wish.opens and wish.job is not None:
             self._opening[wish.job.name] = process.began
 
@@ -143,9 +144,9 @@ class Oracle:
             self._world.close(wish.job, COMMANDED)
         elif (wish.ends or wish.opens) and wish.wrote and not done:
             wish.job.doubtful = True
-        if wish.opens and done and not wish.wrote and self._is_first(wish):
-            # Whoever was told that it is on its way, or runs, may rely on it as on a claim.
-            self._asked_again(wish.job)
+        if wish.opens and done and not wish.wrote and self._is_first(wish) and self._is_under_way(wish.job):
+            # Whoever was told that it is on its way may rely on it as on a claim.
+            self._asked_again(wish, wish.job)
         wish.job.extended |= wish.way is Way.EXTEND
         if wish.way in {Way.KEEP, Way.EXTEND} and done:
             self._grant()
@@ -157,6 +158,14 @@ class Oracle:
         if key:
             self._answered_mails.add(key)
         return first
+
+    def _is_under_way(self, job: PlaneJob) -> bool:
+        """Whether its newest record is of an attempt that is being made."""
+        store = self._world.cloud.store
+        read = [store.read(entry.name) for entry in store.entries(f"{job.name}{LEDGER}")]
+        records = [msgspec.json.decode(stored.data) for stored in read if stored]
+        newest = max(records, key=lambda record: int(record["number"]), default={"state": ""})
+        return newest["state"] in {"claimed", "placing", "backing off"}
 
     def _all_down(self, job: PlaneJob, process: Process) -> None:
         """Whoever is told that his job is stopped has no VM of it that runs."""
@@ -292,15 +301,15 @@ class Oracle:
 
     def _opens(self, wish: Wish, job: PlaneJob, record: dict[str, Any]) -> None:
         """A claim is its owner's word, and so is what is noted of an attempt that recovery has begun."""
-        if record["state"] == "claimed":
+        if record["asked"] and not wish.asked:
+            self._asked_again(wish, job)
+        elif record["state"] == "claimed" and not record["asked"]:
             self._world.reopen(job, ended=True)
-        elif record["asked"] and not wish.asked:
-            self._asked_again(job)
         wish.asked |= bool(record["asked"])
 
-    def _asked_again(self, job: PlaneJob) -> None:
+    def _asked_again(self, wish: Wish, job: PlaneJob) -> None:
         """It is open by the newer word; of two at one moment nobody knows which that is."""
-        at_once = bool(job.over) and job.said == self._world.now()
+        at_once = bool(job.over) and job.said is not None and job.said >= wish.typed
         self._world.reopen(job)
         job.doubtful |= at_once
 

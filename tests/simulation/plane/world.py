@@ -28,6 +28,7 @@ from tests.simulation.plane.guests import GUEST, NOTICE
 from tests.simulation.plane.jobs import MACHINE, PlaneJob, new_job
 from tests.simulation.plane.people import People
 from tests.simulation.plane.product import changed
+from tests.simulation.plane.verdict import ledger_of
 
 NO_EVENTS = (c.Pass, c.Run, p.Sweep, p.Tick)
 UP = {Status.PROVISIONING, Status.STAGING, Status.RUNNING, Status.REPAIRING}
@@ -198,6 +199,9 @@ class PlaneWorld(People):
     def _deceive(self, command: p.Deceive) -> None:
         """All of it may be written by any job VM: no condition of the bucket can tell jobs apart."""
         lying, about = self.pick_job(command.by), self.pick_job(command.about)
+        if command.lie is p.Lie.STATUS_AS and lying is not None:
+            self._forge(command.about, lying)
+            return
         if lying is None or about is None or lying is about:
             return
         vm = self.running(about)[0]
@@ -207,6 +211,35 @@ class PlaneWorld(People):
             return
         about.deceived = True
         self._lie(command.lie, about, vm)
+
+    def _forge(self, number: int, lying: PlaneJob) -> None:
+        """Write the end of another open job's newest attempt: it is the very word by which a job says so."""
+        others = [job for job in self.jobs if not job.over and job is not lying and ledger_of(self, job)]
+        if not others:
+            return
+        about = others[number % len(others)]
+        self.note(f"    about {about.name}")
+        newest = ledger_of(self, about)[-1]
+        about.deceived = True
+        self.close(about, ENDED)
+        about.doubtful = about.forged = True
+        vm_id = next(iter(newest["instances"].values()), "1")
+        said = {"attempt": str(newest["number"]), "instance_id": vm_id}
+        self.cloud.store.put(self.layout.build(StatusCode(job=about.name)), b"0", said)
+
+    def _rewrite(self, command: p.Rewrite) -> None:
+        jobs = [job for job in self.jobs if job.kind is not c.Kind.BARE]
+        if jobs:
+            job = jobs[command.job % len(jobs)]
+            job.version += 1
+            self.store(self.layout.build(CreateScript(job=job.name)), job.script)
+
+    def _announce(self, command: c.Announce) -> None:
+        """A VM of a job that wants no early successor is told that it is taken, says so, and is not taken."""
+        vm = self.pick_vm(command.vm)
+        if vm is not None and self.mine[vm.seen.id].kind is not c.Kind.EARLY:
+            for time in range(command.times):
+                self.compute.vms.later(time * NOTICE / 2, lambda: self.guests.announce(vm))
 
     def _write_late(self, about: PlaneJob, vm: Vm) -> None:
         """Nothing at all may come of this one: it says that it is of an attempt before."""
@@ -220,6 +253,8 @@ class PlaneWorld(People):
         match lie:
             case p.Lie.BEAT:
                 self.guests.tell(about, node, old)
+            case p.Lie.BEAT_END:
+                self.guests.tell(about, node, {"at": now, "status": "0", "instance_id": vm.seen.id})
             case p.Lie.FUTURE:
                 later = now + timedelta(days=365)
                 self.guests.tell(about, node, {**old, "at": later, "progress_at": later})
@@ -244,7 +279,7 @@ class PlaneWorld(People):
                 self.store(marker, msgspec.json.encode(said))
             case p.Lie.EARLY:
                 self.store(marker, msgspec.json.encode({**said, "early": True}))
-            case p.Lie.BEAT | p.Lie.FUTURE | p.Lie.NAMESAKE | p.Lie.JUNK:
+            case p.Lie.BEAT | p.Lie.FUTURE | p.Lie.NAMESAKE | p.Lie.JUNK | p.Lie.BEAT_END:
                 self._lie_of_beats(lie, about, vm)
             case p.Lie.UNREAL:
                 self.store(metrics, b'{"step": 7, "metrics": {"loss": "nan"}}\n')
