@@ -102,7 +102,8 @@ def _no_host(name: str, chips: int) -> str:
     counts = f" {name} counts TensorCores, two for each chip." if generation.cores > 1 else ""
     if chips > max(generation.chips):
         return (
-            f"it spans several VMs (a multi-host slice), which Spotwarden does not launch yet.{counts} "
+            f"it spans several VMs (a multi-host slice), which only a managed instance group makes; "
+            f"Spotwarden launches none.{counts} "
             f"One VM has {fitting}"
         )
     return f"no VM has so many chips.{counts} One VM has {fitting}"

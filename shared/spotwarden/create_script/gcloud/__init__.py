@@ -23,6 +23,7 @@ def translate(commands: Sequence[SimpleCommand], defaults: Defaults) -> Translat
     session = GcloudSession(defaults)
     for command in commands:
         session.read(command)
+    session.end()
     return Translation(requests=tuple(session.requests), notes=tuple(session.notes))
 
 

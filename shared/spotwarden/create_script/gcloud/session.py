@@ -9,6 +9,7 @@ from spotwarden.create_script.gcloud.commands import PREVIEW, CommandLine, check
 from spotwarden.create_script.gcloud.config import Config
 from spotwarden.create_script.gcloud.create import requests_of
 from spotwarden.create_script.gcloud.files import Rationed, Rations
+from spotwarden.create_script.gcloud.managed_groups import makes_group, refuse_group
 from spotwarden.create_script.gcloud.request import Defaults, Note, Request
 from spotwarden.create_script.gcloud.tpus import creates_tpu_node, refuse_tpu_node
 from spotwarden.create_script.gcloud.versions import newer
@@ -29,6 +30,7 @@ class GcloudSession:
         self.config = Config(defaults)
         self.requests: list[Request] = []
         self.notes: list[Note] = []
+        self._group: int | None = None
         self._rations = Rations()
 
     def read(self, command: SimpleCommand) -> None:
@@ -38,6 +40,11 @@ class GcloudSession:
             self._read_unnamed(command, first)
         elif first.rsplit("/", 1)[-1] == "gcloud":
             self._read_gcloud(command)
+
+    def end(self) -> None:
+        """Raise `ScriptRefused` where all that makes VMs is a managed instance group."""
+        if self._group is not None and not self.requests:
+            refuse_group(self._group)
 
     def _read_unnamed(self, command: SimpleCommand, first: Unknown) -> None:
         """A command whose name is unknown counts as gcloud if it goes on like a create."""
@@ -60,6 +67,8 @@ class GcloudSession:
             return
         if creates_tpu_node(line.path) and not _asks_for_help(line):
             refuse_tpu_node(tokens, command.line)
+        if makes_group(line.path) and not _asks_for_help(line):
+            self._group = self._group or command.line
         if not unknown:
             check_name(line, command.line)
         if line.path[:1] == ("config",):
