@@ -9,7 +9,6 @@ import msgspec
 
 from spotwarden.layout import CaseRecord
 from spotwarden.model.case import Case, CaseState
-from spotwarden.model.governance import Remedy
 from spotwarden.model.notice import CaseRef, Notice
 from spotwarden.model.policy import Mode
 from tests.simulation.plane.jobs import PlaneJob
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from tests.simulation.plane.world import PlaneWorld
 
 WARNING, ENDS = "_warning", ("_acted", "_cleared")
-OVERDUE = timedelta(hours=1)
+OVERDUE = timedelta(minutes=30)
 """A remedy follows within a few sweeps of the moment that was named, or there is a word why not."""
 
 
@@ -32,10 +31,12 @@ def loose_ends(world: "PlaneWorld") -> list[str]:
 
 
 def _of(world: "PlaneWorld", case: CaseRef, notices: list[tuple[datetime, Notice]]) -> Iterator[str]:
-    warnings = [(at, notice) for at, notice in notices if notice.kind.endswith(WARNING) and notice.due]
+    warnings = [(at, notice) for at, notice in notices if notice.kind.endswith(WARNING)]
     if not warnings:
         return
     last, warning = max(warnings, key=lambda item: item[0])
+    if warning.due is None:
+        return  # Nothing was announced, or it was told to be off.
     ends = [notice.kind for at, notice in notices if notice.kind.endswith(ENDS) and at >= last]
     filed = _filed(world, case)
     if len(ends) > 1:
@@ -70,10 +71,11 @@ def _is_overdue(world: "PlaneWorld", case: Case) -> bool:
         return False
     kept = case.keep_until is not None and case.keep_until > world.now()
     held = any(notice.kind == "blast_radius" for _, notice in world.oracle.notices.values())
-    if kept or held or case.extended or world.policy.mode is not Mode.ENFORCE or case.remedy is Remedy.NONE:
+    if kept or held or case.extended or world.policy.mode is not Mode.ENFORCE:
         return False
     due = [warned.due for warned in case.warnings if warned.counts and warned.due]
-    return bool(due) and world.now() - max(*due, case.due or due[0]) > OVERDUE
+    # What is no longer known to hold is not looked at again: its case stays as it is, and nothing may follow.
+    return bool(due) and case.looked - max(*due, case.due or due[0]) > OVERDUE
 
 
 def _is_spared(job: PlaneJob) -> bool:

@@ -80,8 +80,8 @@ SEEN: dict[str, tuple[tuple[Command, ...], str]] = {
         (*_launched(odd=True), p.Gcloud(verb=p.Verb.STOP, whole=True), p.Tick(minutes=30)),
         "was never told to have ended",
     ),
-    "a case is never closed": (
-        (*_launched(odd=True), p.Gcloud(verb=p.Verb.STOP, whole=True), p.Tick(minutes=120)),
+    "the remedy may never be applied": (
+        (*_launched(capped=True), p.Tick(minutes=130)),
         "and nothing followed",
     ),
     "each warning is taken back": ((*_launched(odd=True), p.Tick(minutes=40)), "still violates the policy"),
