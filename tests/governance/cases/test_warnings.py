@@ -171,6 +171,27 @@ def test_who_was_warned_in_time_is_not_warned_of_a_moment_that_is_over(world: Ma
     assert all(told.due and told.due > told.at for told in world.notices() if told.kind == "idle_warning")
 
 
+def test_who_was_warned_of_a_stop_that_is_off_is_told_so_and_warned_anew(world: MadeUp):
+    """Once each: nobody waits for a stop that does not come, nor is anything stopped on a word taken back."""
+    vm = world.vm(said=RIPE)
+    world.sweep()
+    world.limits = IdleLimits(grace=GRACE)
+    for _ in range(3):
+        world.wait(minutes=5)
+        world.sweep()
+    assert world.kinds() == ["idle_warning"] * 2
+    off = world.notices()[1]
+    assert (off.due, "takes no action" in off.then) == (None, True)
+    world.limits = STOP
+    for _ in range(3):
+        world.sweep()
+        assert world.asked() == []
+        world.wait(minutes=5)
+    world.sweep()
+    assert world.asked() == [("stop", vm)]
+    assert world.kinds() == [*["idle_warning"] * 3, "idle_acted"]
+
+
 def test_who_is_only_told_hears_of_each_level(world: MadeUp):
     """Nothing was promised that a later warning could come too late for."""
     world.limits = IdleLimits(grace=GRACE)

@@ -26,6 +26,7 @@ from spotwarden.governance.cases.observation import (
     look_once_more,
     new_case,
     open_case,
+    past,
     remedy_of,
     seen,
     vetoed,
@@ -87,6 +88,16 @@ def _answered(case: Case, before: Case) -> Case:
         extended=before.extended,
         answered=before.answered,
     )
+
+
+def _withdraw(facts: CaseFacts, _policy: Policy, tick: Tick) -> CaseStep | None:
+    """Let warnings of a remedy count no more where it is off: its owner is told so, and later warned anew."""
+    case, finding, generation = open_case(facts)
+    promised = any(warned.remedy is not Remedy.NONE for warned in counting(case))
+    if not promised or finding.level == 0 or remedy_of(finding) is not Remedy.NONE or vetoed(case, tick):
+        return None
+    withdrawn = seen(case, finding, tick, warnings=past(case))
+    return FileCase(reason=f"no longer announced: {finding.reason}", case=withdrawn, generation=generation)
 
 
 def _warn(facts: CaseFacts, policy: Policy, tick: Tick) -> CaseStep | None:
@@ -285,4 +296,4 @@ def _look_after(
     return FileCase(reason="the remedy has not worked", case=case, generation=facts.filed.generation)
 
 
-_ORDER: tuple[Rule, ...] = (_open, look_once_more, _warn, _label, _withhold, _act)
+_ORDER: tuple[Rule, ...] = (_open, _withdraw, look_once_more, _warn, _label, _withhold, _act)
