@@ -101,7 +101,7 @@ def test_all_three_tell_whose_a_status_is(lab):
 
 BEATS = """
 mkdir -p "$STATE" && cd "$HOME"
-BUCKET=jobs TOKEN_UNTIL=0 API=$STORAGE_EMULATOR_HOST ID=17 PREFIX=
+BUCKET=jobs TOKEN_UNTIL=0 API=$STORAGE_EMULATOR_HOST ID=17 PREFIX= TURN_FILE=turn
 NODES=2 ROUND=4 ATTEMPT=3 STEP=5 CHECKPOINT='a, b&c=d"é"' METRICS=([loss]='"nan"')
 look_at_progress() { PROGRESS_AT=2026-01-02T03:04:05Z; }
 may_write() { return 0; }
