@@ -147,6 +147,14 @@ def test_a_key_file_encrypts_the_boot_disk_and_names_it(create):
     assert (disk["deviceName"], disk["diskEncryptionKey"]) == ("vm", {"rawKey": KEY})
 
 
+@pytest.mark.parametrize("source", ["--source-instance-template=t", "--machine-type=e2-small"])
+def test_the_key_file_is_read_also_where_no_disk_is_made(create, source):
+    """Gcloud fails where it is missing, whoever says what disks there are."""
+    with pytest.raises(ScriptRefused, match="--csek-key-file"):
+        create("--csek-key-file=missing.json", source)
+    create("--csek-key-file=k", source, files={"k": key_file(vm=KEY)})
+
+
 def test_a_key_file_without_a_key_for_the_boot_disk_is_refused_unless_none_is_required(create):
     """--no-require-csek-key-create leaves the disk to Google's own keys."""
     files = {"k": key_file(other=KEY)}

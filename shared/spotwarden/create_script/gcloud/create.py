@@ -19,6 +19,7 @@ from spotwarden.create_script.gcloud.missing import missing_flag
 from spotwarden.create_script.gcloud.network import interfaces
 from spotwarden.create_script.gcloud.request import Request
 from spotwarden.create_script.gcloud.scene import GcloudScene
+from spotwarden.create_script.gcloud.security import key_ring
 from spotwarden.create_script.gcloud.surface import Taker
 from spotwarden.create_script.gcloud.values import Misfit
 from spotwarden.create_script.refusal import ScriptRefused
@@ -154,6 +155,8 @@ def _machine_requests(scene: GcloudScene, configured_zone: str | None) -> list[R
     if scene.command == CONTAINER:
         container.check(first)
     instance.check(first)
+    # gcloud reads the keys also where no disk is made that one could be for.
+    key_ring(first)
     # In gcloud's order: a URL in one of these may move the names behind it to another version.
     template, machine_image = instance.template_of(first), instance.machine_image_of(first)
     network = interfaces(first)
