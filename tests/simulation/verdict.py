@@ -50,7 +50,8 @@ def _machines(world: World, job: Job) -> list[str]:
     records = ledger_of(world, job)
     if job.over or not records or records[-1]["state"] != "running" or not records[-1].get("tries"):
         return []
-    told = records[-1]["tries"][-1].get("machine") or MACHINES[0]
+    # Without a script, its own is what it ran on last.
+    told = records[-1]["tries"][-1].get("machine") or records[-1].get("machine") or MACHINES[0]
     ids = records[-1]["instances"].values()
     return [
         f"{vm.seen.name} is a {machine_of(vm.body)}, and its record tells of {told}"
