@@ -131,6 +131,37 @@ def test_a_job_whose_prices_nobody_knows_costs_nothing_that_is_said(speaker, run
     assert said(run(), "cost") == []
 
 
+@pytest.mark.usefixtures("running")
+def test_a_job_that_tells_its_steps_has_a_forecast(run):
+    """750 steps are left, at 100 in ten minutes; what it costs in all counts what it has cost."""
+    page = run()
+    assert said(page, "basis")[0].startswith("1.2 h of work left, ")
+    (ends,) = said(page, "ends")
+    assert ends.count("2026-01-05") == ends.count("$") == 2
+    assert "(P50)" in ends
+    found = json.loads(run("--json"))["forecast"]
+    assert found["half"] <= found["most"]
+    assert found["half_cost"] <= found["most_cost"]
+
+
+def test_a_job_that_tells_none_says_what_would_make_it_known(speaker, run):
+    """No end is made up."""
+    speaker.attempt(1)
+    page = run()
+    assert said(page, "forecast") == [
+        "unknown: it tells no progress. Let its program write step and steps, or set work in job.toml"
+    ]
+    assert said(page, "ends") == []
+
+
+def test_a_job_that_is_over_has_no_forecast(running, run):
+    """Nothing is left of it."""
+    running.end("0")
+    page = run()
+    assert said(page, "ends") == said(page, "forecast") == []
+    assert "forecast" not in json.loads(run("--json"))
+
+
 def test_an_open_case_is_shown_and_where_to_answer_it(running, run):
     """Those about the job and its VMs; no others."""
     subject = Subject(key="21", job=JOB, targets=(Target(id="21", name=JOB, zone="us-central1-b"),))

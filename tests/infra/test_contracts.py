@@ -25,8 +25,8 @@ OUTSIDE = frozenset(
 )  # fmt: skip
 BELOW = ("spotwarden.clock", "spotwarden.engine", "spotwarden.gcp", "spotwarden.ports")
 DOORS = {
-    "recovery": "advice_calls crowds event_look folder_list gather job_folder job_look markers node_beats"
-    " open_jobs own_instances places price_file ran sharing stored_script surveying sweep",
+    "recovery": "advice_calls crowds event_look folder_list forecast/table gather job_folder job_look markers"
+    " node_beats open_jobs own_instances places price_file ran sharing stored_script surveying sweep",
     "governance": "last_sweeps pace recording sweep caps/gather caps/meter caps/sweep"
     " cases/deliveries cases/store compliance/gather compliance/sweep idle/gather idle/sweep reap/gather"
     " reap/launched"

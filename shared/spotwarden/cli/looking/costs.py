@@ -1,6 +1,6 @@
 """What a job has cost so far, as far as prices are known where the command runs."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 
 import msgspec
@@ -12,18 +12,25 @@ from spotwarden.governance.caps.job_usage import AttemptStay, spent, stays
 from spotwarden.governance.costs import basis, words
 from spotwarden.model.instance import Status
 from spotwarden.model.placement import region_of
-from spotwarden.model.prices import VmKind
+from spotwarden.model.prices import PriceTable, VmKind
+from spotwarden.recovery.forecast.forecast import Rates
 from spotwarden.recovery.price_file import read_prices
+from spotwarden.recovery.prices import price_of
 
 OLD = timedelta(days=180)
 
 
 class Costs(msgspec.Struct, frozen=True, kw_only=True):
-    """`hours` are those that the job was up; the cost and what it rests on are in words."""
+    """`hours` are those that the job was up; the cost and what it rests on are in words.
+
+    `usd` is the cost where all of it is known, `rates` what another hour costs.
+    """
 
     hours: float
     cost: str = ""
     basis: str = ""
+    usd: float | None = None
+    rates: Rates = Rates()
 
 
 def costs(context: Context, details: Details, now: datetime) -> Costs:
@@ -43,7 +50,13 @@ def costs(context: Context, details: Details, now: datetime) -> Costs:
         return Costs(hours=hours)
     table = read_prices(context.settings.prices_file)
     bill = spent(ran, table)
-    return Costs(hours=hours, cost=words(bill), basis=basis(bill, table, now, OLD))
+    return Costs(
+        hours=hours,
+        cost=words(bill),
+        basis=basis(bill, table, now, OLD),
+        usd=None if bill.hours else bill.amount,
+        rates=rates(ran[-1].kinds, table),
+    )
 
 
 def _until_end(ran: list[AttemptStay], details: Details, now: datetime) -> list[AttemptStay]:
@@ -79,3 +92,18 @@ def _as_asked(ran: list[AttemptStay], details: Details) -> Iterator[AttemptStay]
             provisioning=model.google if model else "SPOT" if spot else "STANDARD",
         )
         yield msgspec.structs.replace(stay, kinds=(kind,) * run.nodes)
+
+
+def rates(kinds: Sequence[VmKind], table: PriceTable) -> Rates:
+    """What an hour of VMs of these kinds costs: as spot VMs, and as what they are if they are none.
+
+    Whoever takes on-demand VMs instead of spot VMs pays their price.
+    """
+    models = {kind.provisioning for kind in kinds} - {"SPOT"}
+    other = models.pop() if len(models) == 1 else "STANDARD"
+    return Rates(spot=_an_hour(kinds, "SPOT", table), other=_an_hour(kinds, other, table))
+
+
+def _an_hour(kinds: Sequence[VmKind], provisioning: str, table: PriceTable) -> float | None:
+    each = [price_of(msgspec.structs.replace(kind, provisioning=provisioning), table) for kind in kinds]
+    return sum(price.per_hour for price in each if price) if all(each) and each else None

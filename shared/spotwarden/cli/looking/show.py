@@ -13,6 +13,7 @@ from spotwarden.cli.context import Context, open_context
 from spotwarden.cli.json_text import json_text
 from spotwarden.cli.looking.costs import Costs, costs
 from spotwarden.cli.looking.details import Details, cases_of, read_details
+from spotwarden.cli.looking.forecasts import forecast
 from spotwarden.cli.looking.signals import seen_of, signal_table
 from spotwarden.cli.table import duration, plain
 from spotwarden.governance.cases.history import standing
@@ -28,6 +29,8 @@ from spotwarden.ports import BrokenError
 from spotwarden.recovery import avoiding
 from spotwarden.recovery.attempts import IN_FLIGHT
 from spotwarden.recovery.begun import begun, counts_until
+from spotwarden.recovery.forecast.forecast import Outlook
+from spotwarden.recovery.forecast.text import told
 from spotwarden.recovery.machines import on_machine
 from spotwarden.recovery.places import read_avoided
 from spotwarden.recovery.standing import JobSummary, TimelineEvent, experiment, timeline, worded
@@ -64,6 +67,7 @@ class JobDetails(msgspec.Struct, frozen=True, kw_only=True):
     swept: datetime | None = None
     avoided: tuple[AvoidedPlace, ...] = ()
     signals: SignalTable | None = None
+    forecast: Outlook | None = None
 
 
 @click.command()
@@ -86,10 +90,12 @@ def show(job: str, *, as_json: bool, with_signals: bool) -> None:
     stalled = any(case.rule == STALL for case in cases)
     instances = context.cloud.compute.instances().items
     row = experiment(details.facts, instances, now, stalled=stalled, tags=details.tags)
+    bill = costs(context, details, now)
     shown = JobDetails(
         experiment=row,
         details=details,
-        costs=costs(context, details, now),
+        costs=bill,
+        forecast=forecast(context, details, bill, row.status, now),
         cases=cases,
         timeline=tuple(timeline(details.facts)),
         now=now,
@@ -147,6 +153,8 @@ def _facts(shown: JobDetails, now: datetime) -> Iterator[tuple[str, str]]:
     yield "avoids", avoiding.said(shown.avoided)
     yield "cost", f"{shown.costs.cost} ({shown.costs.basis})" if shown.costs.cost else ""
     yield "progress", _progress(details, now)
+    if shown.forecast is not None:
+        yield from told(shown.forecast, shown.costs.usd)
     yield from ((measure.name, _measured(measure)) for measure in details.measures[:METRICS])
     left = len(details.measures) - METRICS
     yield "", f"and {left} more metrics; --json has them" if left > 0 else ""
@@ -254,6 +262,7 @@ def _fields(shown: JobDetails) -> dict[str, object]:
         "run": details.run,
         "cases": shown.cases,
         **({"avoids": shown.avoided} if shown.avoided else {}),
+        **({"forecast": shown.forecast} if shown.forecast else {}),
         "next": next_step(shown),
         "timeline": shown.timeline,
         **({"signals": rows(shown.signals)} if shown.signals is not None else {}),

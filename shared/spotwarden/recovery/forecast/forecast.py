@@ -1,0 +1,203 @@
+"""When a job will end and for how much: half of the ways in which it may go are no later, nine in ten."""
+
+import math
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from spotwarden.model.limits import PlacementLimits
+from spotwarden.model.moment import Moment
+from spotwarden.model.placement import region_of
+from spotwarden.recovery.forecast.course import HOUR, LONGEST, Course
+from spotwarden.recovery.forecast.hazards import risk
+from spotwarden.recovery.forecast.interval import SHORTEST, Saving, best_interval, kept
+from spotwarden.recovery.forecast.markets import Reach, SeenMarkets, SpotMarket, market_of
+from spotwarden.recovery.forecast.simulate import Chance, Doubt, PlayedRun, Prospect, play
+
+DOUBTS: Mapping[Reach, Doubt] = {
+    Reach.ZONE: Doubt(losses=32, waits=8, at_most=12),
+    Reach.REGION: Doubt(losses=128, waits=64, at_most=20),
+    Reach.REGIONS: Doubt(losses=64, waits=64, at_most=12),
+}
+"""Chosen on even seeds, so that nine in ten runs end by P90: `tests/bench/forecast_coverage.py`."""
+ELSEWHERE = Doubt(losses=8, waits=4, at_most=8)
+"""Of places and machines that nobody has watched."""
+SAVE = 1 / 60
+"""Hours that a save is taken to hold the program up: no heartbeat tells it."""
+INTERVAL = 0.5
+"""Hours between two saves of a job that has not been seen to save."""
+HALF, NINE_IN_TEN = 0.5, 0.9
+DAY = 24
+SHORT_WAIT = 0.1
+"""Hours: all waits that are shorter are about the same."""
+
+
+class Rates(msgspec.Struct, frozen=True, kw_only=True):
+    """US dollars an hour of all of a job's VMs together, as spot VMs and as others; None: not known."""
+
+    spot: float | None = None
+    other: float | None = None
+
+
+class Outlook(msgspec.Struct, frozen=True, kw_only=True):
+    """By when the job ends, and for how much from now on: in half of all cases, and in nine of ten.
+
+    None: no end is in sight, or no price is known. `unknown` says why nothing of all this is known, `trouble`
+    why its work may not come to an end as it goes. `work` are the hours of undisturbed running that are left,
+    `losses` those of VMs to expect in a day. `interval` is how often it saves in hours, as far as that has
+    been seen, `best` how often it would pay most, and `gain` how much more work that keeps (1: as much
+    again). `spot` is false for VMs that are not preempted. `place` is whose past it rests on, "" for that of
+    all places; with `known` they are of the same machine type.
+    """
+
+    unknown: str = ""
+    trouble: str = ""
+    work: float = 0.0
+    half: Moment | None = None
+    most: Moment | None = None
+    half_cost: float | None = None
+    most_cost: float | None = None
+    losses: float = 0.0
+    interval: float | None = None
+    best: float | None = None
+    gain: float = 0.0
+    spot: bool = True
+    place: str = ""
+    known: bool = False
+
+
+def outlook(
+    job: Course, seen: SeenMarkets, limits: PlacementLimits, rates: Rates, *, now: datetime, chance: Chance
+) -> Outlook:
+    """What to expect of the job from now on."""
+    if job.unknown:
+        return Outlook(unknown=job.unknown)
+    reach = reach_of(job, limits)
+    place = region_of(job.place) if reach is Reach.REGION else job.place
+    market = market_of(seen, machine=_machine(job, seen), vms=job.vms, reach=reach, place=place)
+    prospect = _prospect(job, market, _doubt(job, market, seen), limits, now)
+    played = list(play(prospect, chance))
+    ends = [run.hours for run in played]
+    costs = [_cost(run, rates) for run in played]
+    return Outlook(
+        trouble=_trouble(job, ends),
+        work=job.left,
+        half=_moment(now, share_of(ends, HALF)),
+        most=_moment(now, share_of(ends, NINE_IN_TEN)),
+        half_cost=_dollars(costs, HALF),
+        most_cost=_dollars(costs, NINE_IN_TEN),
+        spot=job.spot,
+        place=market.place,
+        known=_is_watched(job, seen),
+        **(_advice(job, prospect) if job.spot else {}),
+    )
+
+
+def _advice(job: Course, prospect: Prospect) -> dict[str, Any]:
+    """What a job on spot VMs has to expect of them, and how often it had better save."""
+    rates = tuple(rate * prospect.hard for rate in prospect.market.rates)
+    saving = Saving(save=SAVE, rates=rates, setup=prospect.setup, work=max(job.left, SAVE))
+    best = best_interval(saving)
+    has = kept(max(job.interval, SHORTEST), saving) if job.interval else 0.0
+    return {
+        "losses": risk(rates, 0.0, DAY),
+        "interval": job.interval,
+        "best": best,
+        "gain": kept(best, saving) / has - 1.0 if has > 0.0 else 0.0,
+    }
+
+
+def share_of(values: Sequence[float], share: float) -> float:
+    """The least value that this share of all does not exceed."""
+    ranked = sorted(values)
+    return ranked[math.ceil(share * len(ranked)) - 1]
+
+
+def reach_of(job: Course, limits: PlacementLimits) -> Reach:
+    """How far it may move, by its own file and the policy; a script that is bound to its zone is not seen."""
+    if not limits.move or job.places == ():
+        return Reach.ZONE
+    home = region_of(job.place)
+    regions = {region_of(place) for place in (limits.regions if job.places is None else job.places)}
+    return Reach.REGIONS if regions - {home} else Reach.REGION
+
+
+def _machine(job: Course, seen: SeenMarkets) -> str:
+    """The machine type: what is remembered of places has its GPUs behind it."""
+    return seen.machine if _is_watched(job, seen) else job.machine
+
+
+def _is_watched(job: Course, seen: SeenMarkets) -> bool:
+    return f"{job.machine}-".startswith(f"{seen.machine}-")
+
+
+def _doubt(job: Course, market: SpotMarket, seen: SeenMarkets) -> Doubt:
+    """A job that moves between regions is like any other of its machine type; else its place counts."""
+    known = market.place or (market.reach is Reach.REGIONS and _is_watched(job, seen))
+    return DOUBTS[market.reach] if known else ELSEWHERE
+
+
+def _prospect(
+    job: Course, market: SpotMarket, doubt: Doubt, limits: PlacementLimits, now: datetime
+) -> Prospect:
+    interval = job.interval if job.interval is not None else INTERVAL
+    up = max(0.0, (now - job.since) / HOUR) if job.since else None
+    return Prospect(
+        market=market,
+        doubt=doubt,
+        left=job.left if up is not None else min(job.whole, job.left + interval / 2),
+        spread=job.spread,
+        total=job.whole if job.restarts else None,
+        setup=job.setup if job.setup is not None else limits.restart_cost / HOUR,
+        up=up,
+        first=not job.lives,
+        interval=interval,
+        lost=len(job.lives),
+        risk=sum(risk(market.rates, 0.0, life) for life in (*job.lives, *(() if up is None else (up,)))),
+        waits=len(job.waits),
+        slow=_slow(job, market, doubt),
+        spot=job.spot,
+        deadline=(job.deadline - now) / HOUR if job.deadline else None,
+        reserve=(limits.deadline_restarts - 1) * (limits.restart_cost / HOUR),
+    )
+
+
+def _slow(job: Course, market: SpotMarket, doubt: Doubt) -> float:
+    """How many times as long its waits were as elsewhere; few of them say little.
+
+    Waits of minutes tell nothing of the few that last for days, so their logarithms are compared.
+    """
+    if not job.waits:
+        return 1.0
+    longer = _middle(job.waits) - _middle(market.waits)
+    return math.exp(longer * len(job.waits) / (len(job.waits) + doubt.waits))
+
+
+def _middle(waits: Sequence[float]) -> float:
+    return sum(math.log(wait + SHORT_WAIT) for wait in waits) / len(waits)
+
+
+def _cost(run: PlayedRun, rates: Rates) -> float:
+    """What a run costs from now on; not a number where a price that it needs is not known."""
+    parts = ((run.spot, rates.spot), (run.other, rates.other))
+    return sum(hours * (math.nan if rate is None else rate) for hours, rate in parts if hours)
+
+
+def _moment(now: datetime, hours: float) -> datetime | None:
+    return now + hours * HOUR if hours <= LONGEST else None
+
+
+def _dollars(costs: Sequence[float], share: float) -> float | None:
+    """The sum that this share of all runs does not exceed; None where a price is not known, or no end is."""
+    cost = math.nan if any(map(math.isnan, costs)) else share_of(costs, share)
+    return cost if math.isfinite(cost) else None
+
+
+def _trouble(job: Course, ends: Sequence[float]) -> str:
+    """Why its work may not come to an end as it goes; "" where nothing speaks for that."""
+    if job.restarts and job.spot:
+        return f"it begins from the start after each loss, and needs {job.whole:.1f} h without one"
+    done = sum(hours <= LONGEST for hours in ends) / len(ends)
+    return "" if done >= NINE_IN_TEN else "its VMs are lost sooner than it saves its work"

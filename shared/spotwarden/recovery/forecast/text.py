@@ -1,0 +1,60 @@
+"""A forecast in words: two ends with their bills, how often to save, and what it rests on."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+from spotwarden.model.moment import Moment
+from spotwarden.model.spans import moment, span
+from spotwarden.recovery.forecast.forecast import Outlook
+
+WORTH = 0.02
+"""Another interval is worth a word where it keeps so much more work."""
+
+
+def told(seen: Outlook, spent: float | None) -> Iterator[tuple[str, str]]:
+    """Each line behind its word; `spent` is what the job has cost so far, None where nobody knows."""
+    if seen.unknown:
+        yield "forecast", f"unknown: {seen.unknown}"
+        return
+    if seen.trouble:
+        yield "forecast", seen.trouble
+    yield "ends", "; ".join(ends(seen, spent))
+    if words := saves(seen):
+        yield "saves", words
+    yield "basis", basis(seen)
+
+
+def ends(seen: Outlook, spent: float | None) -> Iterator[str]:
+    """The end that half of such jobs make, and the one that nine in ten make."""
+    yield f"{_end(seen.half, seen.half_cost, spent)} (P50)"
+    yield f"{_end(seen.most, seen.most_cost, spent)} (P90)"
+
+
+def _end(at: Moment | None, cost: float | None, spent: float | None) -> str:
+    if at is None:
+        return "no end in sight"
+    bill = f", ${cost + spent:,.2f} in all" if cost is not None and spent is not None else ""
+    return f"by {moment(at)}{bill}"
+
+
+def saves(seen: Outlook) -> str:
+    """The interval that it has against the one that pays most; "" where there is nothing to gain."""
+    if seen.best is None:
+        return ""
+    best = span(timedelta(hours=seen.best))
+    if seen.interval is None:
+        return f"each {best} would pay most, where a save takes a minute"
+    if seen.gain < WORTH:
+        return ""
+    has = span(timedelta(hours=seen.interval))
+    return f"each {has}; each {best} keeps {seen.gain:.0%} more work, where a save takes a minute"
+
+
+def basis(seen: Outlook) -> str:
+    """What the forecast is made from."""
+    work = f"{seen.work:.1f} h of work left"
+    if not seen.spot:
+        return f"{work}, on VMs that are not preempted"
+    where = f"spot VMs in {seen.place}" if seen.place else "spot VMs like these"
+    what = where if seen.known else "other spot VMs, as nobody has watched these"
+    return f"{work}, {seen.losses:.1f} losses a day to expect by its own past and that of {what}"

@@ -1,0 +1,70 @@
+"""Which row of the table a job is taken for, and the table that comes with the package."""
+
+import math
+
+import pytest
+
+from spotwarden.recovery.forecast.hazards import AGES
+from spotwarden.recovery.forecast.markets import Reach, market_of, quantile
+from spotwarden.recovery.forecast.table import FILE, chance_of, read_markets
+from tests.bench.spot_traces.write_markets import markets, written
+from tests.long import long
+
+H100 = "a3-highgpu-8g"
+SEEN = read_markets()
+
+
+def test_its_own_place_comes_first():
+    """Of as many VMs as possible: for 12 the row of 16 is nearer than that of 8."""
+    row = market_of(SEEN, machine=H100, vms=12, reach=Reach.ZONE, place="us-east4-a")
+    assert (row.place, row.vms) == ("us-east4-a", 16)
+
+
+@pytest.mark.parametrize(
+    ("machine", "place"), [("g2-standard-8", "us-east4-a"), (H100, "us-south9-a"), (H100, "")]
+)
+def test_what_nobody_has_watched_is_taken_for_the_mean(machine, place):
+    """Another machine in that zone is another market."""
+    assert market_of(SEEN, machine=machine, vms=1, reach=Reach.ZONE, place=place).place == ""
+
+
+@pytest.mark.parametrize("reach", Reach)
+@pytest.mark.parametrize("vms", [0, 1, 8, 10**9])
+def test_there_is_a_row_for_every_job(reach, vms):
+    """However many VMs it wants."""
+    assert market_of(SEEN, machine="", vms=vms, reach=reach, place="").reach is reach
+
+
+@pytest.mark.parametrize("row", SEEN.market, ids=lambda row: f"{row.reach.value} {row.place} {row.vms}")
+def test_each_row_can_be_played(row):
+    """A rate for each age, waits and ages in order, and nothing below zero."""
+    assert len(row.rates) == len(AGES)
+    assert all(math.isfinite(rate) and rate >= 0 for rate in row.rates)
+    assert sorted(row.waits) == list(row.waits)
+    assert sorted(row.ages) == list(row.ages)
+    assert row.waits[0] >= 0
+    assert any(row.rates)
+
+
+def test_quantiles_lie_between_their_neighbours():
+    """Also of a single one."""
+    assert quantile((1.0, 2.0, 4.0), 0.75) == 3.0
+    assert quantile((1.0, 2.0, 4.0), 1.0) == 4.0
+    assert quantile((7.0,), 0.3) == 7.0
+
+
+def test_the_same_job_has_the_same_chances():
+    """And another has others."""
+    assert chance_of("a").random() == chance_of("a").random() != chance_of("b").random()
+
+
+def test_its_first_row_is_what_the_traces_say():
+    """That of a zone, which needs no replay."""
+    assert next(markets(1)) == SEEN.market[0]
+
+
+@long
+def test_the_table_is_what_the_traces_say():
+    """It is written by a program, never by hand."""
+    head, rows = written()
+    assert FILE.read_text(encoding="utf-8") == f"{head}\n{rows}\n]}}\n"

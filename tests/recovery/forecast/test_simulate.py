@@ -1,0 +1,113 @@
+"""Jobs that are played on: against sums that are known, and where there is no end."""
+
+import math
+from random import Random
+from statistics import mean
+
+import pytest
+from msgspec.structs import replace
+
+from spotwarden.recovery.forecast.markets import Reach, SpotMarket
+from spotwarden.recovery.forecast.simulate import RUNS, Doubt, Prospect, play
+
+SURE = Doubt(losses=1e6, waits=1e6, at_most=1e6)
+CALM = SpotMarket(vms=1, reach=Reach.ZONE, rates=(0.0,) * 5, waits=(0.0,))
+STEADY = SpotMarket(vms=1, reach=Reach.ZONE, rates=(0.1,) * 5, waits=(1.0,))
+JOB = Prospect(market=STEADY, doubt=SURE, left=20.0, setup=0.0, up=0.0, interval=0.0)
+
+
+def played(job, runs=RUNS):
+    """All ways in which it may go."""
+    return list(play(job, Random(7), runs))
+
+
+def test_without_losses_it_takes_its_work_and_its_start():
+    """Of a start that has half passed the other half."""
+    calm = replace(JOB, market=CALM, setup=1.0)
+    assert {run.hours for run in played(calm)} == {21.0}
+    assert {run.hours for run in played(replace(calm, up=0.5))} == {20.5}
+    assert {run.spot for run in played(replace(calm, up=30.0))} == {20.0}
+
+
+def test_each_loss_costs_its_wait():
+    """20 h of work at a loss in ten hours: two waits of an hour, on average."""
+    runs = played(JOB, 1000)
+    assert mean(run.hours for run in runs) == pytest.approx(22.0, abs=0.2)
+    assert mean(run.spot for run in runs) == pytest.approx(20.0)
+
+
+def test_each_loss_costs_its_start():
+    """Lives end at a rate: each start of half an hour is made again when it is itself cut short."""
+    runs = played(replace(JOB, setup=0.5, market=replace(STEADY, waits=(0.0,))), 1000)
+    # Of 20 h of work and its starts: with a rate r and a start s the time is (work + s)·… = work·e^(rs) + s'.
+    assert mean(run.hours for run in runs) == pytest.approx(20 * math.exp(0.05) + 0.51, rel=0.02)
+
+
+def test_work_since_the_last_save_is_done_again():
+    """Half an interval for each loss, of which there are then more."""
+    runs = played(replace(JOB, interval=2.0, market=replace(STEADY, waits=(0.0,))), 1000)
+    assert mean(run.hours for run in runs) == pytest.approx(20 * (1 + 0.1 * 0.93), rel=0.03)
+
+
+def test_a_job_that_keeps_nothing_needs_one_life_that_is_long_enough():
+    """(e^(work/mean) - 1) · mean hours, the classical sum: 10 h at a loss in ten hours are 17 h."""
+    runs = played(replace(JOB, left=10.0, total=10.0, market=replace(STEADY, waits=(0.0,))), 1500)
+    assert mean(run.hours for run in runs) == pytest.approx(10 * (math.e - 1), rel=0.06)
+
+
+def test_what_cannot_end_never_ends():
+    """A hundred hours in one piece, where no VM lives for one."""
+    harsh = replace(STEADY, rates=(5.0,) * 5)
+    assert all(math.isinf(run.hours) for run in played(replace(JOB, total=100.0, left=100.0, market=harsh)))
+    assert all(math.isinf(run.hours) for run in played(replace(JOB, setup=9.0, market=harsh)))
+
+
+def test_very_long_work_goes_on_at_the_pace_of_its_first_lives():
+    """A thousand losses are not played one by one."""
+    runs = played(replace(JOB, left=10_000.0))
+    assert mean(run.hours for run in runs) == pytest.approx(11_000, rel=0.03)
+
+
+def test_who_waits_now_waits_first():
+    """Without VMs a wait comes before the first life."""
+    calm = replace(JOB, market=replace(CALM, waits=(3.0,)))
+    assert all(run.hours == pytest.approx(23.0, abs=0.1) for run in played(replace(calm, up=None)))
+
+
+def test_the_deadline_is_made_on_on_demand_vms():
+    """From when only the work and the reserve are left, after the first loss."""
+    runs = played(replace(JOB, deadline=26.0, reserve=1.0, market=replace(STEADY, waits=(50.0,))))
+    assert all(run.hours <= 26.0 for run in runs)
+    turned = [run for run in runs if run.other]
+    assert turned
+    assert all(run.hours == pytest.approx(25.0) for run in turned)
+    assert all(run.hours == run.spot == 20.0 for run in runs if not run.other)
+
+
+def test_vms_that_are_not_preempted_end_on_time():
+    """All of it as on-demand hours."""
+    assert {(run.hours, run.spot, run.other) for run in played(replace(JOB, spot=False))} == {
+        (20.0, 0.0, 20.0)
+    }
+
+
+def test_its_own_losses_count():
+    """Twice as many as were to be expected, of fifty: the estimate goes most of the way."""
+    doubt = Doubt(losses=10, waits=10, at_most=20)
+    assert replace(JOB, doubt=doubt, lost=100, risk=50.0).hard == pytest.approx(110 / 60)
+    assert replace(JOB, doubt=doubt).hard == 1.0
+    worse = replace(JOB, doubt=doubt, lost=100, risk=50.0)
+    assert mean(run.hours for run in played(worse)) > mean(run.hours for run in played(JOB))
+
+
+def test_doubt_widens_and_learning_is_bounded():
+    """A thousand losses make nothing sure: places change."""
+
+    def width(**facts):
+        hours = sorted(run.hours for run in played(replace(JOB, left=500.0, **facts)))
+        return hours[270] / hours[150]
+
+    unsure = Doubt(losses=4, waits=4, at_most=8)
+    assert width(doubt=unsure) > width(doubt=SURE)
+    learnt = width(doubt=unsure, lost=1000, risk=1000.0, waits=1000)
+    assert width(doubt=SURE) < learnt < width(doubt=unsure)
