@@ -14,9 +14,11 @@ from spotwarden.governance.signals.facts import JobRecord
 from spotwarden.governance.signals.heartbeats import with_listed
 from spotwarden.model.policy import Policy
 from spotwarden.model.prices import PriceTable
+from spotwarden.recovery.forecast.table import chance_of, read_markets
 from spotwarden.recovery.node_beats import JobBeats
 from spotwarden.recovery.price_file import read_prices
 from spotwarden.report import rendering
+from spotwarden.report.figures.forecasting import Forecaster
 from spotwarden.report.figures.views import named
 from spotwarden.report.model.experiments import Experiments
 from spotwarden.report.model.fleet import FleetReport
@@ -60,7 +62,8 @@ class ReportLookup(msgspec.Struct, frozen=True, kw_only=True):
     def basis(self) -> Basis:
         """What views are made from; without a report an empty one."""
         index = self.index or ReportIndex(at=self.now, timezone=self.policy.notify.timezone)
-        return Basis(index=index, policy=self.policy, prices=self.prices)
+        forecaster = forecaster_by(self.policy)
+        return Basis(index=index, policy=self.policy, prices=self.prices, forecaster=forecaster)
 
     @property
     def at(self) -> datetime | None:
@@ -142,6 +145,11 @@ class ReportLookup(msgspec.Struct, frozen=True, kw_only=True):
     def _entries(self, days: list[date]) -> tuple[AuditedAction, ...]:
         read = [self.shelf.audit_day(day)[0] for day in days]
         return tuple(entry for day in read if day for entries in day.entries.values() for entry in entries)
+
+
+def forecaster_by(policy: Policy) -> Forecaster:
+    """What forecasts of jobs are made with."""
+    return Forecaster(markets=read_markets(), limits=policy.placement, chance=chance_of)
 
 
 @cache

@@ -45,7 +45,7 @@ def experiments(basis: Basis) -> Experiments:
 
 def job(basis: Basis, summary: Summary) -> JobReport:
     """One job."""
-    return views.job(basis.index, summary, basis.policy, basis.prices)
+    return views.job(basis.index, summary, basis.policy, basis.prices, basis.forecaster)
 
 
 def fleet(basis: Basis, first: date, last: date, owner: str) -> FleetReport:
@@ -60,7 +60,7 @@ def trust(found: FoundAudit, query: AuditQuery, at: datetime | None) -> TrustRep
 
 def weekly(basis: Basis, week: Week, now: datetime) -> tuple[Notice, ...]:
     """What people are told of a week."""
-    return weekly_of(basis.index, week, basis.policy, basis.prices, now)
+    return weekly_of(basis.index, week, basis.policy, basis.prices, now, forecaster=basis.forecaster)
 
 
 def chosen(table: Experiments, asked: Mapping[str, str]) -> Experiments:

@@ -15,7 +15,7 @@ from spotwarden.model.opening import zone_of
 from spotwarden.recovery.price_file import read_prices
 from spotwarden.report import assets, rendering
 from spotwarden.report.figures.weekly import due_week
-from spotwarden.report.lookup import DAY, ReportLookup
+from spotwarden.report.lookup import DAY, ReportLookup, forecaster_by
 from spotwarden.report.model.kept import IndexEntry, ReportIndex, Summary
 from spotwarden.report.model.trust import AuditQuery
 from spotwarden.report.model.view import Basis, PageScene
@@ -61,7 +61,9 @@ def tell(context: SweepContext, index: ReportIndex) -> list[Exception]:
 
 
 def _messages(context: SweepContext, index: ReportIndex, week: Week) -> tuple[Notice, ...]:
-    basis = Basis(index=index, policy=context.policy, prices=read_prices(context.settings.prices_file))
+    prices = read_prices(context.settings.prices_file)
+    forecaster = forecaster_by(context.policy)
+    basis = Basis(index=index, policy=context.policy, prices=prices, forecaster=forecaster)
     return tuple(rendering.weekly(basis, week, context.tick.now))
 
 

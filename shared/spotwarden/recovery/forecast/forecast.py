@@ -14,7 +14,7 @@ from spotwarden.recovery.forecast.course import HOUR, LONGEST, Course
 from spotwarden.recovery.forecast.hazards import risk
 from spotwarden.recovery.forecast.interval import SHORTEST, Saving, best_interval, kept
 from spotwarden.recovery.forecast.markets import Reach, SeenMarkets, SpotMarket, market_of
-from spotwarden.recovery.forecast.simulate import Chance, Doubt, PlayedRun, Prospect, play
+from spotwarden.recovery.forecast.simulate import RUNS, Chance, Doubt, PlayedRun, Prospect, play
 
 DOUBTS: Mapping[Reach, Doubt] = {
     Reach.ZONE: Doubt(losses=32, waits=8, at_most=12),
@@ -69,16 +69,23 @@ class Outlook(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def outlook(
-    job: Course, seen: SeenMarkets, limits: PlacementLimits, rates: Rates, *, now: datetime, chance: Chance
+    job: Course,
+    seen: SeenMarkets,
+    limits: PlacementLimits,
+    rates: Rates,
+    *,
+    now: datetime,
+    chance: Chance,
+    runs: int = RUNS,
 ) -> Outlook:
-    """What to expect of the job from now on."""
+    """What to expect of the job from now on, by so many runs of it."""
     if job.unknown:
         return Outlook(unknown=job.unknown)
     reach = reach_of(job, limits)
     place = region_of(job.place) if reach is Reach.REGION else job.place
     market = market_of(seen, machine=_machine(job, seen), vms=job.vms, reach=reach, place=place)
     prospect = _prospect(job, market, _doubt(job, market, seen), limits, now)
-    played = list(play(prospect, chance))
+    played = list(play(prospect, chance, runs))
     ends = [run.hours for run in played]
     costs = [_cost(run, rates) for run in played]
     return Outlook(

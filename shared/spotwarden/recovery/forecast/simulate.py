@@ -88,7 +88,7 @@ class PlayedRun(msgspec.Struct, frozen=True, kw_only=True):
     other: float = 0.0
 
 
-def play(prospect: Prospect, chance: Chance, runs: int = RUNS) -> Iterator[PlayedRun]:
+def play(prospect: Prospect, chance: Chance, runs: int) -> Iterator[PlayedRun]:
     """Each run draws anew how hard its places are, and how far off the estimate of the work is."""
     for _ in range(runs):
         left = prospect.left

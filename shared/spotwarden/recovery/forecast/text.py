@@ -26,15 +26,23 @@ def told(seen: Outlook, spent: float | None) -> Iterator[tuple[str, str]]:
 
 def ends(seen: Outlook, spent: float | None) -> Iterator[str]:
     """The end that half of such jobs make, and the one that nine in ten make."""
-    yield f"{_end(seen.half, seen.half_cost, spent)} (P50)"
-    yield f"{_end(seen.most, seen.most_cost, spent)} (P90)"
+    for name, at, cost in (("P50", seen.half, seen.half_cost), ("P90", seen.most, seen.most_cost)):
+        yield f"{'by ' if at else ''}{_end(at, cost, spent)} ({name})"
 
 
 def _end(at: Moment | None, cost: float | None, spent: float | None) -> str:
     if at is None:
         return "no end in sight"
     bill = f", ${cost + spent:,.2f} in all" if cost is not None and spent is not None else ""
-    return f"by {moment(at)}{bill}"
+    return f"{moment(at)}{bill}"
+
+
+def cells(seen: Outlook) -> tuple[str, str, str]:
+    """Both ends and what is still to pay, for a row of a table."""
+    if seen.unknown:
+        return "unknown", "unknown", "unknown"
+    cost = "unknown" if seen.most_cost is None else f"${seen.most_cost:,.2f}"
+    return _end(seen.half, None, None), _end(seen.most, None, None), cost
 
 
 def saves(seen: Outlook) -> str:

@@ -1,13 +1,24 @@
-"""What a job's records and metrics say → what its forecast needs."""
+"""What a job's records and metrics say → its forecast."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
+
+import msgspec
+from msgspec.structs import replace
 
 from spotwarden.model.attempt import Attempt
 from spotwarden.model.heartbeat import Beat
 from spotwarden.model.jobfile import JobFile
+from spotwarden.model.limits import PlacementLimits
 from spotwarden.recovery.forecast.course import Course, JobPast, Stretch, course
-from spotwarden.report.model.kept import NodeMetrics
+from spotwarden.recovery.forecast.forecast import Outlook, Rates, outlook
+from spotwarden.recovery.forecast.markets import SeenMarkets
+from spotwarden.recovery.forecast.simulate import Chance
+from spotwarden.report.figures.money import Till
+from spotwarden.report.model.kept import IndexEntry, NodeMetrics
+
+RUNS_OF_EACH = 100
+"""The report has thousands of jobs: a third of the runs that a person waits for, for a third of the time."""
 
 
 def course_of(
@@ -48,3 +59,35 @@ def _stretches(lines: Sequence[NodeMetrics]) -> Iterator[Stretch]:
                 found = Stretch(attempt=line.attempt, since=since, until=until, first=first, last=last)
                 longest[line.attempt] = len(told), found
     return (stretch for _, stretch in longest.values())
+
+
+class Forecaster(msgspec.Struct, frozen=True, kw_only=True):
+    """What the forecasts of all jobs have in common; `chance` gives each job its own."""
+
+    markets: SeenMarkets
+    limits: PlacementLimits
+    chance: Callable[[str], Chance]
+
+    def of(self, entry: IndexEntry, till: Till, now: datetime) -> Outlook | None:
+        """The forecast of a job that is open; None of any other."""
+        if entry.course is None:
+            return None
+        chance = self.chance(entry.row.job)
+        rates = _rates(entry, till)
+        return outlook(
+            entry.course, self.markets, self.limits, rates, now=now, chance=chance, runs=RUNS_OF_EACH
+        )
+
+
+def _rates(entry: IndexEntry, till: Till) -> Rates:
+    """What an hour of its VMs costs: all of them are as the newest was."""
+    if not entry.cells or not entry.row.nodes:
+        return Rates()
+    kind = entry.kinds[max(entry.cells, key=lambda cell: cell.day).kind]
+    other = kind if kind.provisioning != "SPOT" else replace(kind, provisioning="STANDARD")
+    spot = till.bill(replace(kind, provisioning="SPOT")).paid
+    full = till.bill(other).paid
+    return Rates(
+        spot=spot.per_hour * entry.row.nodes if spot else None,
+        other=full.per_hour * entry.row.nodes if full else None,
+    )

@@ -9,8 +9,10 @@ from spotwarden.model.attempt import CLOSED, Attempt, AttemptState
 from spotwarden.model.placement import PlaceEvent
 from spotwarden.model.prices import VmKind
 from spotwarden.model.standing import Standing
+from spotwarden.recovery.forecast.course import Course
 from spotwarden.recovery.refusals import RefusalKind, refusal
 from spotwarden.report.figures import beats, counting, marks, stays
+from spotwarden.report.figures.forecasting import course_of
 from spotwarden.report.figures.intervals import SECOND, whole
 from spotwarden.report.model.experiments import OVER, Experiment, JobLinks
 from spotwarden.report.model.job import Bar, BarEnd
@@ -63,9 +65,18 @@ def summary(sources: Sources, gathered: Gathered, rules: FigureRules) -> Summary
         digest=digest((sources, gathered)),
         shape=digest(story),
         looked=rules.now,
+        course=_course(sources, gathered, row, rules),
         settled=_settled(row, bars, sources),
     )
     return Summary(entry=entry, story=story, gathered=gathered, signals=sources.signals)
+
+
+def _course(sources: Sources, gathered: Gathered, row: Experiment, rules: FigureRules) -> Course | None:
+    """How it goes, while it is open."""
+    if row.standing in OVER or not sources.ledger:
+        return None
+    beat, moved = sources.beat, sources.beat_at
+    return course_of(sources.ledger, sources.file, gathered.lines, beat=beat, moved=moved, now=rules.now)
 
 
 def _settled(row: Experiment, bars: Sequence[Bar], sources: Sources) -> bool:

@@ -9,6 +9,7 @@ from spotwarden.model.prices import PriceTable
 from spotwarden.report.figures import beats
 from spotwarden.report.figures.counting import days_in, slot
 from spotwarden.report.figures.fleet import FleetQuery, Sums, row_of
+from spotwarden.report.figures.forecasting import Forecaster
 from spotwarden.report.model.experiments import OVER, Experiments
 from spotwarden.report.model.job import GpuLoad, JobReport
 from spotwarden.report.model.kept import KeptLoads, ReportIndex, Summary
@@ -31,7 +32,13 @@ def _sums(index: ReportIndex, policy: Policy, prices: PriceTable) -> Sums:
     return Sums(FleetQuery(today, today), policy, prices, days_in(index.timezone))
 
 
-def job(index: ReportIndex, summary: Summary, policy: Policy, prices: PriceTable) -> JobReport:
+def job(
+    index: ReportIndex,
+    summary: Summary,
+    policy: Policy,
+    prices: PriceTable,
+    forecaster: Forecaster | None = None,
+) -> JobReport:
     """One job's page."""
     sums = _sums(index, policy, prices)
     moments = list(_moments(summary))
@@ -51,6 +58,7 @@ def job(index: ReportIndex, summary: Summary, policy: Policy, prices: PriceTable
         entries=summary.gathered.entries,
         entries_left_out=summary.gathered.left_out,
         prices=sums.till.basis(),
+        forecast=forecaster.of(summary.entry, sums.till, index.at) if forecaster else None,
     )
 
 

@@ -4,7 +4,7 @@ Its figures are those of the fleet page for the same days, from the same functio
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from msgspec.structs import replace
@@ -14,8 +14,11 @@ from spotwarden.model.notice import WEEKLY, Notice, Severity, Table
 from spotwarden.model.opening import clock_of, zone_of
 from spotwarden.model.policy import Policy
 from spotwarden.model.prices import PriceTable
+from spotwarden.recovery.forecast.text import cells as forecast_cells
 from spotwarden.report.figures.fleet import FleetQuery, fleet
-from spotwarden.report.figures.sums import brief, hours, parts, percent, table, usd
+from spotwarden.report.figures.forecasting import Forecaster
+from spotwarden.report.figures.money import Till
+from spotwarden.report.figures.sums import MOST_ROWS, brief, hours, parts, percent, table, usd
 from spotwarden.report.model.fleet import By, FleetReport, RecoveryFigures, Slice
 from spotwarden.report.model.kept import IndexEntry, ReportIndex
 from spotwarden.report.model.week import Week
@@ -40,7 +43,13 @@ def due_week(limits: NotifyLimits, now: datetime) -> Week | None:
 
 
 def weekly(
-    index: ReportIndex, week: Week, policy: Policy, prices: PriceTable, now: datetime
+    index: ReportIndex,
+    week: Week,
+    policy: Policy,
+    prices: PriceTable,
+    now: datetime,
+    *,
+    forecaster: Forecaster | None = None,
 ) -> tuple[Notice, ...]:
     """A message for ops, and one for each owner; none for who has neither used nor waited for anything."""
     asked = FleetQuery(week.first, week.last)
@@ -52,7 +61,12 @@ def weekly(
         (owner, fleet(replace(index, entries=entries), asked._replace(owner=owner), policy, prices))
         for owner, entries in sorted(theirs.items())
     ]
-    messages = [_to_owner(owner, figures, week, now) for owner, figures in mine if _anything(figures)]
+    till = Till(prices)
+    messages = [
+        _to_owner(owner, figures, week, now, _forecasts(theirs[owner], owner, forecaster, till, now))
+        for owner, figures in mine
+        if _anything(figures)
+    ]
     return (_to_ops(everybody, week, policy, now), *messages)
 
 
@@ -69,9 +83,26 @@ def _by_owner(index: ReportIndex) -> Mapping[str, tuple[IndexEntry, ...]]:
     return {owner: tuple(entries) for owner, entries in found.items()}
 
 
-def _to_owner(owner: str, figures: FleetReport, week: Week, now: datetime) -> Notice:
-    tables = (_table("Your jobs", "job", figures, By.JOB, "VMs without a job"),)
+def _to_owner(
+    owner: str, figures: FleetReport, week: Week, now: datetime, forecasts: tuple[Table, ...]
+) -> Notice:
+    tables = (_table("Your jobs", "job", figures, By.JOB, "VMs without a job"), *forecasts)
     return message(figures, week, now, owner=owner, words=f"Your week {week.told}", tables=tables)
+
+
+def _forecasts(
+    entries: Sequence[IndexEntry], owner: str, forecaster: Forecaster | None, till: Till, now: datetime
+) -> tuple[Table, ...]:
+    """When the owner's open jobs end, the oldest first."""
+    mine = [entry for entry in entries if entry.row.owner == owner and entry.course is not None]
+    longest = sorted(mine, key=lambda entry: entry.row.started or now)[:MOST_ROWS]
+    rows = tuple(
+        (entry.row.job, *forecast_cells(found))
+        for entry in longest
+        if forecaster and (found := forecaster.of(entry, till, now))
+    )
+    columns = ("job", "ends by (P50)", "ends by (P90)", "to pay until then (P90)")
+    return (Table(title="Forecasts", columns=columns, rows=rows),) if rows else ()
 
 
 def _to_ops(figures: FleetReport, week: Week, policy: Policy, now: datetime) -> Notice:

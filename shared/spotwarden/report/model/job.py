@@ -11,6 +11,7 @@ import msgspec
 from spotwarden.governance.signals.shown import SignalRow
 from spotwarden.model.heartbeat import Measured
 from spotwarden.model.moment import Moment
+from spotwarden.recovery.forecast.forecast import Outlook
 from spotwarden.report.model.experiments import Experiment
 from spotwarden.report.model.trust import AuditedAction
 
@@ -123,7 +124,7 @@ class JobReport(msgspec.Struct, frozen=True, kw_only=True):
 
     `start` and `end` are those of the timeline's axis; None where nothing is on record. `marks` and `entries`
     are oldest first; `signals` is what was last seen of each node; of `entries` the newest stay,
-    `entries_left_out` counts those that had to go.
+    `entries_left_out` counts those that had to go. `forecast` is None of a job that is over.
     """
 
     at: datetime
@@ -139,6 +140,7 @@ class JobReport(msgspec.Struct, frozen=True, kw_only=True):
     entries: tuple[AuditedAction, ...] = ()
     entries_left_out: int = 0
     prices: str = ""
+    forecast: Outlook | None = None
 
 
 class Comparison(msgspec.Struct, frozen=True, kw_only=True):

@@ -16,6 +16,7 @@ from spotwarden.model.jobfile import JobFile
 from spotwarden.model.moment import Moment
 from spotwarden.model.placement import PlaceEvent
 from spotwarden.model.prices import VmKind
+from spotwarden.recovery.forecast.course import Course
 from spotwarden.report.model.experiments import Experiment
 from spotwarden.report.model.fleet import PendingCase
 from spotwarden.report.model.job import Bar, Curve, JobWait, Mark
@@ -148,7 +149,8 @@ class IndexEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     `digest` is of everything that it was made from, `shape` of its timeline, `paged` of what its page was
     made from; `looked` is when. A `settled` one changes no more by itself. `state` tells how the listings
     showed the job then, `heard` how what its program says (heartbeats, log, metrics) came, maybe since;
-    `changed` is when a look last found something new, `kept` the generation of its summary.
+    `changed` is when a look last found something new, `kept` the generation of its summary. `course` is how a
+    job that is open goes, for its forecast.
     """
 
     row: Experiment
@@ -166,6 +168,7 @@ class IndexEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     heard: str = ""
     changed: Moment | None = None
     kept: int = 0
+    course: Course | None = None
 
 
 class JobStory(msgspec.Struct, frozen=True, kw_only=True):

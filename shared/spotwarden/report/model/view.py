@@ -7,6 +7,7 @@ import msgspec
 
 from spotwarden.model.policy import Policy
 from spotwarden.model.prices import PriceTable
+from spotwarden.report.figures.forecasting import Forecaster
 from spotwarden.report.model.experiments import Experiments
 from spotwarden.report.model.fleet import FleetReport
 from spotwarden.report.model.job import Comparison, JobReport
@@ -22,6 +23,7 @@ class Basis(msgspec.Struct, frozen=True, kw_only=True):
     index: ReportIndex
     policy: Policy
     prices: PriceTable
+    forecaster: Forecaster | None = None
 
 
 class FoundAudit(msgspec.Struct, frozen=True, kw_only=True):

@@ -7,6 +7,7 @@ from urllib.parse import quote
 from markupsafe import Markup, escape
 
 from spotwarden.notify.templates.text import count
+from spotwarden.recovery.forecast.text import told
 from spotwarden.report.model.experiments import Money
 from spotwarden.report.model.job import JobReport, Mark, MarkKind
 from spotwarden.report.views import curving
@@ -122,6 +123,9 @@ def _facts(report: JobReport, say: Words) -> Iterator[tuple[str, Markup]]:
         yield "Step", say.number(row.advance.step) + steps
     if row.advance.checkpoint:
         yield "Checkpoint", say.text(row.advance.checkpoint)
+    if report.forecast:
+        spent = None if row.cost.unpriced else row.cost.usd
+        yield from ((word.capitalize(), say.text(said)) for word, said in told(report.forecast, spent))
     if row.tags:
         yield (
             "Tags",
