@@ -16,6 +16,7 @@ from spotwarden.cli.interrupted import so_far
 from spotwarden.cli.launching.asked import LaunchRequest
 from spotwarden.cli.launching.beside import refuse_beside
 from spotwarden.cli.launching.folder import KEPT, KIT, digest, read_kit, write
+from spotwarden.cli.launching.foretold import foretold
 from spotwarden.cli.launching.limits_file import file_of, job_file
 from spotwarden.cli.launching.offered import check_offered
 from spotwarden.cli.launching.options import asked_of, with_options
@@ -176,7 +177,10 @@ def _launch(
         store(stage, context.settings.layout, asked.job, package, more)
         staged = stage.finish()
     launched: JobFacts = start(context, first, package.launch, record.by, staged)
-    return told(launched.ledger[-1].attempt)
+    done, now = first.progress.share, clock.now()
+    return "\n".join(
+        (told(launched.ledger[-1].attempt), *foretold(context, package.launch, file, done=done, now=now))
+    )
 
 
 def _send_own(

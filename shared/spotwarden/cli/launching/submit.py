@@ -4,9 +4,11 @@ from pathlib import Path
 
 import click
 
+from spotwarden import clock
 from spotwarden.cli.context import default_owner, open_context
 from spotwarden.cli.interrupted import so_far
 from spotwarden.cli.launching.beside import refuse_beside
+from spotwarden.cli.launching.foretold import foretold
 from spotwarden.cli.launching.offered import check_offered
 from spotwarden.cli.launching.other_machines import check_fitting, check_others
 from spotwarden.cli.launching.priced import check_priced
@@ -64,3 +66,6 @@ def submit(script: Path, job: str, code: Path | None, owner: str, *, again: bool
     launched = start(context, facts, package.launch, owner, staged)
     so_far("")
     click.echo(told(launched.ledger[-1].attempt))
+    done = facts.progress.share
+    for line in foretold(context, package.launch, facts.file, done=done, now=clock.now()):
+        click.echo(line, err=True)

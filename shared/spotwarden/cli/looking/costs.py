@@ -1,21 +1,21 @@
 """What a job has cost so far, as far as prices are known where the command runs."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 
 import msgspec
 
 from spotwarden.cli.context import Context
+from spotwarden.cli.launching.foretold import rates_of
 from spotwarden.cli.looking.details import Details
 from spotwarden.governance.caps.facts import JobAttempts
 from spotwarden.governance.caps.job_usage import AttemptStay, spent, stays
 from spotwarden.governance.costs import basis, words
 from spotwarden.model.instance import Status
 from spotwarden.model.placement import region_of
-from spotwarden.model.prices import PriceTable, VmKind
+from spotwarden.model.prices import VmKind
 from spotwarden.recovery.forecast.forecast import Rates
 from spotwarden.recovery.price_file import read_prices
-from spotwarden.recovery.prices import price_of
 
 OLD = timedelta(days=180)
 
@@ -55,7 +55,7 @@ def costs(context: Context, details: Details, now: datetime) -> Costs:
         cost=words(bill),
         basis=basis(bill, table, now, OLD),
         usd=None if bill.hours else bill.amount,
-        rates=rates(ran[-1].kinds, table),
+        rates=rates_of(ran[-1].kinds, table),
     )
 
 
@@ -92,18 +92,3 @@ def _as_asked(ran: list[AttemptStay], details: Details) -> Iterator[AttemptStay]
             provisioning=model.google if model else "SPOT" if spot else "STANDARD",
         )
         yield msgspec.structs.replace(stay, kinds=(kind,) * run.nodes)
-
-
-def rates(kinds: Sequence[VmKind], table: PriceTable) -> Rates:
-    """What an hour of VMs of these kinds costs: as spot VMs, and as what they are if they are none.
-
-    Whoever takes on-demand VMs instead of spot VMs pays their price.
-    """
-    models = {kind.provisioning for kind in kinds} - {"SPOT"}
-    other = models.pop() if len(models) == 1 else "STANDARD"
-    return Rates(spot=_an_hour(kinds, "SPOT", table), other=_an_hour(kinds, other, table))
-
-
-def _an_hour(kinds: Sequence[VmKind], provisioning: str, table: PriceTable) -> float | None:
-    each = [price_of(msgspec.structs.replace(kind, provisioning=provisioning), table) for kind in kinds]
-    return sum(price.per_hour for price in each if price) if all(each) and each else None
