@@ -264,7 +264,7 @@ def test_keeping_a_job_without_a_case_exempts_it_to_the_end_of_that_day(shop):
     assert "exempt from every rule to the end of 2099-12-30 (keep_until in its job.toml)" in said
     text = shop.read(JobFileName(job="my-job"))
     assert text.startswith('# mine\nowner = "ada"\nkeep_until = 2099-12-30\n\n[rules.idle]\n')
-    assert "keeps it no longer" in shop.ok("keep", "my-job", "--off")
+    assert "no longer keeps it" in shop.ok("keep", "my-job", "--off")
     assert "keep_until" not in shop.file()
     assert shop.ok("keep", "my-job", "--off") == "nothing keeps my-job\n"
 
@@ -324,7 +324,7 @@ def test_a_veto_is_taken_back(shop):
     """Off ends what a person said before."""
     shop.record()
     shop.case("idle", keep_until=NOW + HOUR, kept_by="ada")
-    assert "keeps it no longer" in shop.ok("keep", "my-job", "--off")
+    assert "no longer keeps it" in shop.ok("keep", "my-job", "--off")
     assert shop.workstation.case("idle", "my-job").keep_until <= datetime.now(UTC)
 
 

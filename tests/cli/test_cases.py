@@ -151,7 +151,7 @@ def test_a_veto_is_bounded_by_the_policy(workstation, tmp_path):
 def test_a_released_case_is_kept_no_longer(workstation):
     """A second release has nothing to end."""
     workstation.file(case(keep_until=NOW + HOUR, kept_by="ada"))
-    assert "keeps it no longer" in workstation.ok("cases", "release", "idle", "4711")
+    assert "no longer keeps it" in workstation.ok("cases", "release", "idle", "4711")
     assert "warned" in workstation.ok("cases", "list")
     assert "it is not kept" in workstation.refused("cases", "release", "idle", "4711")
 

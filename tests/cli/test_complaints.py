@@ -41,7 +41,7 @@ SETTINGS = {"SPOTWARDEN_PROJECT": PROJECT, "SPOTWARDEN_BUCKET": "no-bucket", "SP
         (
             DefaultCredentialsError("no credentials"),
             (
-                "Google Cloud refused the request: no credentials\n"
+                "no usable Google Cloud credentials: no credentials\n"
                 "To log in: gcloud auth application-default login"
             ),
         ),
@@ -56,6 +56,15 @@ SETTINGS = {"SPOTWARDEN_PROJECT": PROJECT, "SPOTWARDEN_BUCKET": "no-bucket", "SP
             Forbidden("storage.objects.create denied"),
             (
                 "Google Cloud refused the request: 403 storage.objects.create denied\n"
+                "Ask whoever runs the project for the role. docs/deploy/permissions.md lists who needs which"
+            ),
+        ),
+        (
+            Forbidden(
+                "GET https://storage.googleapis.com/storage/v1/b/jobs/o: ada lacks storage.objects.list"
+            ),
+            (
+                "Google Cloud refused the request: 403 ada lacks storage.objects.list\n"
                 "Ask whoever runs the project for the role. docs/deploy/permissions.md lists who needs which"
             ),
         ),
@@ -86,9 +95,34 @@ def test_a_bucket_that_is_not_there_is_said_so(command):
     """With its name; the exit status is 1."""
     done = CliRunner().invoke(main, list(command), env=SETTINGS)
     assert done.exit_code == 1
-    assert done.output.startswith("Error: Google Cloud refused the request: 404")
-    assert "no-bucket" in done.output
+    assert done.output.startswith("Error: there is no bucket 'no-bucket'\n")
     assert "spotwarden config set bucket" in done.output
+    assert "http" not in done.output
+
+
+@pytest.mark.parametrize(
+    ("known", "missing"),
+    [
+        ({}, ["project my-project", "bucket my-bucket", "notices spotwarden-notices"]),
+        ({"SPOTWARDEN_PROJECT": "p", "SPOTWARDEN_BUCKET": "b"}, ["notices spotwarden-notices"]),
+    ],
+)
+def test_a_setting_that_is_missing_comes_with_the_command_that_sets_it(tmp_path, known, missing):
+    """Each that is missing, and no other."""
+    unset = dict.fromkeys(SETTINGS)
+    done = CliRunner().invoke(main, ["jobs"], env={**unset, "XDG_CONFIG_HOME": str(tmp_path), **known})
+    typed = [line.strip() for line in done.output.splitlines() if line.startswith("  ")]
+    assert typed == [f"spotwarden config set {setting}" for setting in missing]
+    assert 'eval "$(spotwarden local env)"' in done.output
+
+
+@pytest.mark.parametrize(("typed", "meant"), [("rnu", "run"), ("job", "jobs"), ("statsu", ""), ("xyz", "")])
+def test_a_mistyped_command_is_told_which_was_meant(typed, meant):
+    """Where one is near; nothing is guessed else."""
+    done = CliRunner().invoke(main, [typed])
+    assert done.exit_code == 2
+    assert (f"did you mean `{meant}`?" in done.output) is bool(meant)
+    assert typed in done.output
 
 
 def test_a_prefix_that_cannot_be_one_is_said_so():

@@ -81,7 +81,7 @@ def test_of_many_jobs_those_that_are_over_are_taken_from_the_report(four, run, c
     assert [" ".join(line.split()[1:7]) for line in said.out.splitlines()[3:]] == [
         "failed (7) 3 3 us-west1-a report@example.com"
     ] * 2
-    assert said.err == "2 jobs that are over are as the report had them 2m00s ago; --exact reads them\n"
+    assert said.err == "2 jobs that are over are shown as of 2m00s ago; --exact reads them\n"
     assert not [name for name in reads if name.startswith("other-")]
     assert "failed (2)" in run("--exact")[3]
 

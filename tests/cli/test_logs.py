@@ -375,7 +375,7 @@ def test_cloud_logging_that_stays_away_is_done_without(speaker, follower):
     speaker.logs.trouble.order("lines", unanswered(after_work=False), times=3)
     _, out, err = follower(lambda: None, lambda: None, lambda: None, lambda: speaker.end("0"))
     assert out == [ONE, "a"]
-    assert "does not answer" in err[0]
+    assert "doesn't respond" in err[0]
 
 
 def test_a_bucket_that_is_away_for_a_while_does_not_end_the_following(speaker, follower):

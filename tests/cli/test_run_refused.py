@@ -26,7 +26,7 @@ def here(tmp_path, monkeypatch):
     ("words", "says"),
     [
         (["--machine", "e2-small"], "Missing option '--job'"),
-        (["--job", "Job", *PLAIN[2:]], "--job: 'Job' is not an RFC 1035 label"),
+        (["--job", "Job", *PLAIN[2:]], "--job: 'Job' is not a valid name"),
         (["--job", "spotwarden", *PLAIN[2:]], "reserved"),
         (["--job", "j" * 62, *PLAIN[2:], "--nodes", "2"], "its VMs would be named"),
         ([*PLAIN, "--region", "us-central1"], "use --zone or --region, not both"),

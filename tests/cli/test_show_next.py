@@ -79,9 +79,9 @@ def test_a_wait_says_until_when(speaker, run):
     """The moment of the next try; where nobody has to wait, the next tick."""
     later = speaker.cloud.clock.now() + timedelta(minutes=4)
     waiting(speaker, state=AttemptState.BACKING_OFF, not_before=later)
-    assert said(run(), "next") == ["nothing: Spotwarden continues it at 09:04:00 UTC"]
+    assert said(run(), "next") == ["no action needed: Spotwarden continues it at 09:04:00 UTC"]
     waiting(speaker, state=AttemptState.PLACING)
-    assert said(run(), "next") == ["nothing: Spotwarden continues it within a minute"]
+    assert said(run(), "next") == ["no action needed: Spotwarden continues it within a minute"]
     speaker.wait(299)
     assert "Spotwarden continues it" in said(run(), "next")[0]
 
@@ -90,7 +90,7 @@ def test_a_claim_waits_for_its_lease(speaker, run):
     """Whoever was interrupted may have left one."""
     until = speaker.cloud.clock.now() + timedelta(minutes=5)
     waiting(speaker, state=AttemptState.CLAIMED, lease=Lease(holder="x", until=until))
-    assert said(run(), "next") == ["nothing: Spotwarden continues it at 09:05:00 UTC"]
+    assert said(run(), "next") == ["no action needed: Spotwarden continues it at 09:05:00 UTC"]
 
 
 def test_nothing_is_promised_where_nobody_looks(speaker, run):
@@ -127,7 +127,7 @@ def test_a_job_whose_vm_is_gone_is_brought_back_unless_somebody_stopped_it(speak
     """More is not known before the operation log has been read."""
     waiting(speaker, 2, state=AttemptState.RUNNING)
     assert said(run(), "next")[0].startswith(
-        "nothing: Spotwarden checks it every minute and restarts it, unless"
+        "no action needed: Spotwarden checks it every minute and restarts it, unless"
     )
 
 

@@ -88,8 +88,8 @@ def test_an_empty_marker_is_enough(world):
         ("test-vm", b'{"x": "' + b"x" * 70_000 + b'"}', "its content cannot be read"),
         ("test-vm", b'{"instance_id": "' + b"9" * 101 + b'"}', "its instance_id has 101 characters"),
         ("test-vm", b'{"job": "' + b"x" * 60_000 + b'"}', "its job has 60000 characters"),
-        ("../test-vm", b"", "'../test-vm' is not an RFC 1035 label"),
-        ("Test_VM", b"", "'Test_VM' is not an RFC 1035 label"),
+        ("../test-vm", b"", "'../test-vm' is not a valid name"),
+        ("Test_VM", b"", "'Test_VM' is not a valid name"),
     ],
 )
 def test_a_marker_that_cannot_be_used_is_put_aside_with_its_reason(world, name, body, reason):

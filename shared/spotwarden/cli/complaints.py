@@ -14,6 +14,8 @@ _THIS_MACHINE = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EP
 
 _NO_ANSWER = "Check your network. If you use the local cloud, check it with: spotwarden local status"
 _ADDRESS = re.compile(r"host='([^']+)', port=(\d+)\).*\[Errno -?\d+\] ([\w ]+)", re.DOTALL)
+_ASKED = re.compile(r"(?<=\d )(?:GET|PUT|POST|PATCH|DELETE) https?://\S+: ")
+_BUCKET = re.compile(r"/b/([^/?]+).*bucket does not exist", re.DOTALL)
 _ON_BUCKET = re.compile(r"/b/|bucket", re.IGNORECASE)
 
 
@@ -34,6 +36,16 @@ def _next(error: Exception) -> str:
     return ""
 
 
+def _refused(error: Exception) -> str:
+    """What Google's libraries say, without the address that they asked; and what to type next."""
+    code, said = getattr(error, "code", None), _ASKED.sub("", str(error))
+    if code is None:
+        return f"no usable Google Cloud credentials: {said}{_next(error)}"
+    if code == HTTPStatus.NOT_FOUND and (bucket := _BUCKET.search(str(error))):
+        return f"there is no bucket {bucket[1]!r}{_next(error)}"
+    return f"Google Cloud refused the request: {said}{_next(error)}"
+
+
 def _brief(said: str) -> str:
     """What a library says of an address that does not answer, without its classes: the address, and why."""
     address = _ADDRESS.search(said)
@@ -48,7 +60,7 @@ def complaint(error: Exception) -> str:
     if isinstance(error, UnansweredError):
         return f"Google Cloud doesn't respond: {_brief(str(error))}\n{_NO_ANSWER}"
     if isinstance(error, REFUSALS):
-        return f"Google Cloud refused the request: {error}{_next(error)}"
+        return _refused(error)
     if isinstance(error, RejectedError) and (step := next_step(str(error))):
         return f"Google Cloud refused the request: {error}{step}"
     if isinstance(error, OSError) and error.errno in _THIS_MACHINE:

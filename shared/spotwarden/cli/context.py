@@ -18,8 +18,10 @@ from spotwarden.engine.settings import Settings, SettingsError
 from spotwarden.gcp.connect import connect
 from spotwarden.model.policy import Mode, Policy
 from spotwarden.model.tick import Tick
-from spotwarden.ports import Cloud, Logs, Transfers
+from spotwarden.ports import Cloud, Logs, Store, Transfers
 
+EXAMPLES = {"notices": "spotwarden-notices"}
+"""What a setting usually is, where it is not of one's own."""
 CLOCK_OFF = timedelta(minutes=2)
 """How far a machine's clock may be off; governance allows its functions no more (`governance.clock_skew`)."""
 
@@ -56,6 +58,14 @@ class Context(msgspec.Struct, frozen=True, kw_only=True):
 
         return CloudFiles(project=self.settings.project, bucket=self.settings.bucket)
 
+    def unknown_job(self, job: str) -> str:
+        """What a person is told who names a job that is not there."""
+        return f"unknown job {job!r} in gs://{self.settings.bucket}. To list jobs: spotwarden jobs"
+
+    def bucket(self, name: str) -> Store:
+        """Another bucket than that of the jobs, as a developer may read it."""
+        return connect(**{**self.settings.connection(), "bucket": name}).store
+
     def logs(self) -> Logs:
         """What VMs have said; opened for whoever asks."""
         from spotwarden.gcp.logs import CloudLogging
@@ -76,14 +86,24 @@ def open_context() -> Context:
     try:
         settings = Settings.read(os.environ)
     except SettingsError as error:
-        hint = (
-            "Set it once, for example: spotwarden config set bucket my-bucket\n"
-            'On the local cloud, run: eval "$(spotwarden local env)"'
-        )
-        raise click.ClickException(f"{error}\n{hint}") from error
+        raise click.ClickException(_unset(error)) from error
     policy = Policy(version="command", mode=Mode.ENFORCE)
     cloud = connect(**settings.connection())
     return Context(settings=settings, policy=policy, cloud=cloud)
+
+
+def _unset(error: SettingsError) -> str:
+    """What to type for each setting that is missing; what else is wrong as it is."""
+    if not error.missing:
+        return str(error)
+    names = [name.removeprefix("SPOTWARDEN_").lower() for name in error.missing]
+    lines = [f"  spotwarden config set {name} {EXAMPLES.get(name, f'my-{name}')}" for name in names]
+    first = f"{' and '.join(', '.join(names).rsplit(', ', 1))} {'is' if len(names) == 1 else 'are'} not set."
+    return "\n".join([
+        f"{first} Set each once, with your own values:",
+        *lines,
+        'Or use the local cloud: eval "$(spotwarden local env)"',
+    ])  # fmt: skip
 
 
 def new_tick(command: str) -> Tick:

@@ -1,6 +1,7 @@
 """A command group that imports a command only when it is called: `--help` and one command stay quick."""
 
 from collections.abc import Mapping
+from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
 
@@ -28,6 +29,15 @@ class LazyGroup(click.Group):
         module, _, attribute = self._at[cmd_name][0].partition(":")
         command: click.Command = getattr(import_module(module), attribute)
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command; a mistyped one is told which was meant."""
+        near = get_close_matches(args[0], self._at, n=1) if args and args[0] not in self._at else []
+        if near and not ctx.resilient_parsing:
+            raise click.UsageError(f"unknown command {args[0]!r}; did you mean `{near[0]}`?", ctx)
+        return super().resolve_command(ctx, args)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Offer the commands with the table's help, importing none of them; then options, as any command."""

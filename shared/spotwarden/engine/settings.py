@@ -1,6 +1,6 @@
 """What a deployment sets: read once, from the environment."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -16,7 +16,14 @@ REQUIRED = {
 
 
 class SettingsError(Exception):
-    """The environment lacks something or says something impossible; the message lists all of it."""
+    """The environment lacks something or says something impossible; the message lists all of it.
+
+    `missing` are the variables that are not set.
+    """
+
+    def __init__(self, said: str, missing: Sequence[str] = ()) -> None:
+        super().__init__(said)
+        self.missing = tuple(missing)
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
@@ -45,9 +52,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     @classmethod
     def read(cls, environ: Mapping[str, str]) -> "Settings":
         """Read the environment; `SettingsError` names every variable that is missing."""
-        missing = [f"{name} ({what})" for name, what in REQUIRED.items() if not environ.get(name)]
-        if missing:
-            raise SettingsError(f"not set: {'; '.join(missing)}")
+        if missing := [name for name in REQUIRED if not environ.get(name)]:
+            named = "; ".join(f"{name} ({REQUIRED[name]})" for name in missing)
+            raise SettingsError(f"not set: {named}", missing)
         policy_file = Path(environ.get("SPOTWARDEN_POLICY", "policy.toml"))
         return cls(
             project=environ["SPOTWARDEN_PROJECT"],

@@ -82,7 +82,7 @@ def _release(case: Case, answer: Release, by: _Rules) -> Answered:
     if case.keep_until is None or case.keep_until <= by.now:
         return AnswerRefused(why="it is not kept")
     released = replace(case, keep_until=by.now, kept_by=answer.by, kept_why=answer.why)
-    return Accepted(case=released, reason=f"{answer.by} keeps it no longer{_because(answer.why)}")
+    return Accepted(case=released, reason=f"{answer.by} no longer keeps it{_because(answer.why)}")
 
 
 def _extend(case: Case, answer: Extend, by: _Rules) -> Answered:

@@ -91,8 +91,8 @@ TEMPLATES: Mapping[type[ObjectName], str] = {
 
 _NUMBER = "[1-9][0-9]{0,19}"
 FIELDS: Mapping[str, tuple[str, str]] = {
-    "job": (LABEL, "an RFC 1035 label: a-z first, then a-z 0-9 -, at most 63"),
-    "node": (LABEL, "an RFC 1035 label: a-z first, then a-z 0-9 -, at most 63"),
+    "job": (LABEL, "a valid name: lowercase letters, digits and hyphens, a letter first, at most 63"),
+    "node": (LABEL, "a valid name: lowercase letters, digits and hyphens, a letter first, at most 63"),
     "path": ("[^\r\n]+", "a relative path without '.', '..' or empty parts"),
     "attempt": (_NUMBER, "a number from 1"),
     "generation": (_NUMBER, "a number from 1"),

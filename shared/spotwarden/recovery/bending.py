@@ -39,7 +39,7 @@ def bend(facts: JobFacts, policy: Policy, tick: Tick) -> Step | None:
     attempt = newest.attempt
     for node in facts.nodes:
         if node.marker is not None and _is_past(attempt, node):
-            return clear(node, f"{node.node} is no member of the gang any more")
+            return clear(node, f"{node.node} isn't in the gang any more")
     left = living(facts, attempt)
     if len(left) < len(attempt.instances):
         return _lost(facts, attempt, left, policy, tick)

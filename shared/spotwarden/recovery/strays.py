@@ -19,7 +19,7 @@ def put_aside(facts: JobFacts, tick: Tick) -> Tell | Quarantine | None:
     for node in facts.nodes:
         if node.marker is None or not nodes or node.node in nodes:
             continue
-        reason = f"{node.node} is no node of {facts.job}: neither its records nor its script name it"
+        reason = f"{node.node} isn't a node of {facts.job}: neither its records nor its script name it"
         return _aside(facts, node.node, node.marker, reason, tick)
     return None
 

@@ -137,7 +137,7 @@ def test_a_file_that_is_not_with_the_script_is_refused_by_name(path, create):
 
 def test_a_key_may_stand_in_one_of_the_two_metadata_flags_only(create):
     """Gcloud would not know which one counts."""
-    with pytest.raises(ScriptRefused, match="stands in --metadata, too"):
+    with pytest.raises(ScriptRefused, match="is also in --metadata"):
         create("--metadata=a=1", "--metadata-from-file=a=x", files={"x": b""})
 
 

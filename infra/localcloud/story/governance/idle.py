@@ -29,12 +29,12 @@ async def late(ward: Ward, journey: GovernanceJourney) -> None:
     """Idle until its data come, after the first warning; then nobody talks of it any more."""
     await journey.until(FIRST)
     await ward.told(f"{ward.name} has idle GPUs")
-    ward.stage.say("its data have come; it begins to train")
+    ward.stage.say("its data has arrived; it starts to train")
     await ward.set_metadata("DATA", "ready")
     await ward.busy()
     await journey.until(FIRST + 25)
     await ward.noted(f"The warning about {ward.name} no longer applies")
-    ward.stage.say("its owner hears with the hour's other news that the warning no longer applies")
+    ward.stage.say("its owner is told in the hourly message that the warning no longer applies")
     if await ward.label():
         raise StoryError(f"{ward.name} still has the label")
     await journey.until(THIRD)
@@ -53,7 +53,7 @@ async def kept(ward: Ward, journey: GovernanceJourney) -> None:
     await journey.until(THIRD)
     await ward.runs()
     await ward.told_only(f"{ward.name} has idle GPUs")
-    ward.stage.say("its GPU has idled for two hours, and nothing is done: its owner wants it so")
+    ward.stage.say("its GPU has been idle for two hours, and nothing is done: its owner asked to keep it")
 
 
 async def dark(ward: Ward, journey: GovernanceJourney) -> None:
@@ -78,5 +78,5 @@ async def stranger(ward: Ward, journey: GovernanceJourney) -> None:
     if await ward.label() or await ward.case("idle"):
         raise StoryError("a VM without a job was flagged")
     ward.stage.say(
-        "the other VM called late, in us-east1-b and no job's, has idled all the time: not touched"
+        "the other VM named late, in us-east1-b, belongs to no job and was idle all the time: not touched"
     )

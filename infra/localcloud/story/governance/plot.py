@@ -40,8 +40,8 @@ CAST: tuple[Role, ...] = (
         does="waits for its data with its GPU idle, and begins to train an hour late",
         live=idle.late,
     ),
-    Role(name="kept", does="idles as well; its owner wants to keep it", live=idle.kept, owner=ALAN),
-    Role(name="dark", does="has no Ops Agent: nobody sees what its GPU does", live=idle.dark),
+    Role(name="kept", does="is idle, too; its owner wants to keep it", live=idle.kept, owner=ALAN),
+    Role(name="dark", does="has no Ops Agent, so its GPU reports nothing", live=idle.dark),
     Role(name="stay", does="has ended, and has failed to delete itself", live=over.stay),
     Role(name="long", does="runs longer than its team's limit, 2 h 5 min", live=over.long, owner=GRACE),
     # The last: it takes a whole core from the moment it runs.
@@ -86,7 +86,7 @@ class GovernancePlot:
         )
         say("    idle VMs are stopped, not only reported; the jobs of grace@example.com have a limit;")
         say("    mails go out as soon as they are written")
-        say("VMs are processes of this machine; `spotwarden local travel` skips hours that would only pass")
+        say("VMs are processes on this machine; `spotwarden local travel` skips the hours in between")
         for role in CAST:
             say(f"  {role.name}: {role.does}")
         say(f"  another {STRANGER.name}: {STRANGER.does}")

@@ -127,7 +127,7 @@ def _about(word: CaseCommand) -> list[Case]:
     opened = read_cases(word.context.cloud.store, settings.layout, tuple(RULES), workers=settings.workers)
     word.context.check_clock()
     for broken in opened.broken.values():
-        click.echo(f"left alone, for it cannot be read: {plain(str(broken))}", err=True)
+        click.echo(f"skipped, since it can't be read: {plain(str(broken))}", err=True)
     cases = [
         filed.case for filed in opened.filed if filed.case.state not in {CaseState.UNKNOWN, CaseState.ACTED}
     ]
@@ -210,13 +210,13 @@ def _release(word: CaseCommand, why: str) -> None:
     facts = _job(word)
     if facts is not None and facts.file.keep_until is not None:
         change_job_file(word.context, word.tick, word.name, by=word.by, keep_until=None)
-        click.echo(f"{word.name}: its job.toml keeps it no longer")
+        click.echo(f"{word.name}: its job.toml no longer keeps it")
     labelled = [machine for machine in _machines(word) if KEEP_LABEL in machine.labels]
     # Another VM of the name is somebody else's, and so is what keeps it.
     labelled = _own(word, labelled) if facts is not None else _only_one(word, labelled)
     if labelled:
         _label(word, labelled, "")
-        click.echo(f"{', '.join(instance.name for instance in labelled)}: its label keeps it no longer")
+        click.echo(f"{', '.join(instance.name for instance in labelled)}: its label no longer keeps it")
     if not (kept or labelled or (facts and facts.file.keep_until)):
         click.echo(f"nothing keeps {word.name}")
 
@@ -262,7 +262,8 @@ def _vm(word: CaseCommand) -> list[Machine]:
 
 
 def _unknown(word: CaseCommand) -> str:
-    return f"unknown job or VM {word.name!r} in gs://{word.context.settings.bucket}"
+    where = f"gs://{word.context.settings.bucket}"
+    return f"unknown job or VM {word.name!r} in {where}. To list jobs: spotwarden jobs"
 
 
 def _label(word: CaseCommand, machines: Sequence[Machine], value: str) -> None:
@@ -270,7 +271,7 @@ def _label(word: CaseCommand, machines: Sequence[Machine], value: str) -> None:
     for machine in machines:
         outcome = executor.apply(
             LabelInstance(
-                reason=f"{word.by} {'keeps it' if value else 'keeps it no longer'}",
+                reason=f"{word.by} {'keeps it' if value else 'no longer keeps it'}",
                 job=machine.job,
                 node=machine.name,
                 zone=machine.zone,

@@ -11,7 +11,7 @@ from spotwarden.ports import RejectedError, UnansweredError
 WHAT = "VMs, as Google's client lists them"
 SHOWN = 3
 """So many differences are named; the rest is counted."""
-REPORT = "report it as a fault of Spotwarden, with these lines: it sees other VMs than Google's own client"
+REPORT = "report this as a bug in Spotwarden, with these lines: it sees other VMs than Google's own client"
 
 
 def second_opinion(ours: Callable[[], Fleet], theirs: Callable[[], Sequence[Listed]]) -> Check:

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection
 from contextlib import suppress
+from difflib import get_close_matches
 
 import click
 
@@ -23,7 +24,8 @@ def check_offered(compute: Compute, launch: Launch) -> None:
     found: MachineZones | None = None
     with suppress(RejectedError, UnansweredError):
         found = compute.offers(machine, accelerators)
-    if found is None or not machine or _may_be(place, found.zones | found.unreachable):
+    zonal = "/zones/" in launch.request.path
+    if found is None or not machine or _may_be(place, found.zones | found.unreachable, zonal=zonal):
         return
     zones = found.zones
     kinds = f" with {', '.join(sorted(accelerators))}" if accelerators else ""
@@ -32,9 +34,15 @@ def check_offered(compute: Compute, launch: Launch) -> None:
             f"unknown machine type {machine!r}{kinds}: no zone offers it. Nothing was sent.\n"
             "To list machine types: gcloud compute machine-types list --filter='zone~us-central1'"
         )
+    if zonal and (inside := [zone for zone in zones if region_of(zone) == place]):
+        raise click.UsageError(
+            f"{place!r} is a region, not a zone. Nothing was sent.\n"
+            f"Its zones that offer {machine}{kinds}: {_named(inside)}"
+        )
+    what, places = ("zone", zones) if zonal else ("region", {*map(region_of, zones)})
     raise click.UsageError(
-        f"{place!r} is not a zone or region that offers {machine}{kinds}. Nothing was sent.\n"
-        f"Zones that do: {_named(zones)}"
+        f"{place!r} is not a {what} that offers {machine}{kinds}. Nothing was sent."
+        f"\n{_instead(place, places)}"
     )
 
 
@@ -52,11 +60,23 @@ def check_offered_anywhere(compute: Compute, launch: Launch) -> None:
             )
 
 
-def _may_be(place: str, zones: Collection[str]) -> bool:
-    return place in zones or place in map(region_of, zones)
+def _may_be(place: str, zones: Collection[str], *, zonal: bool) -> bool:
+    return place in zones or (not zonal and place in map(region_of, zones))
 
 
-def _named(zones: Collection[str]) -> str:
-    first = sorted(zones)[:MOST_NAMED]
-    more = f" and {len(zones) - MOST_NAMED} more" if len(zones) > MOST_NAMED else ""
+def _instead(place: str, places: Collection[str]) -> str:
+    """What was meant, where one is near; else where one may go."""
+    if near := get_close_matches(place, sorted(places), n=1):
+        return f"Did you mean {near[0]}?"
+    return f"{'Zones' if any(map(_is_zone, places)) else 'Regions'} that do: {_named(places)}"
+
+
+def _is_zone(place: str) -> bool:
+    return region_of(place) != place
+
+
+def _named(places: Collection[str]) -> str:
+    """The first of them, and how many more there are."""
+    first = sorted(places)[:MOST_NAMED]
+    more = f" and {len(places) - MOST_NAMED} more" if len(places) > MOST_NAMED else ""
     return ", ".join(first) + more

@@ -23,6 +23,7 @@ from spotwarden.cli.launching.options import asked_of, with_options
 from spotwarden.cli.launching.other_machines import check_fitting, check_others
 from spotwarden.cli.launching.package import has_requirements
 from spotwarden.cli.launching.priced import check_priced
+from spotwarden.cli.launching.reachable import check_reachable
 from spotwarden.cli.launching.reading import read_script
 from spotwarden.cli.launching.resuming import warning_of
 from spotwarden.cli.launching.sending import send_input
@@ -106,6 +107,8 @@ def _check(context: Context, asked: LaunchRequest, *, again: bool, wait: bool) -
     if problem := submission.problem(look(context, asked.job), again=again):
         raise click.ClickException(problem)
     _check_input_jobs(context, asked.input_jobs, wait=wait)
+    stored = (given for given in asked.inputs if given.local is None)
+    check_reachable(context, (given for given in stored if given.name not in asked.input_jobs))
 
 
 def _check_input_jobs(context: Context, jobs: tuple[str, ...], *, wait: bool) -> None:

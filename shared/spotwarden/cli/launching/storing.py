@@ -37,7 +37,7 @@ def look(context: Context, job: str, *, script: bool = False) -> JobFacts:
 def storing(job: str) -> None:
     """From now on an interrupted command leaves something behind."""
     so_far(
-        f"nothing was launched; what was sent for {job} by now is kept. Run the same command to"
+        f"nothing was launched; what was sent for {job} so far is kept. Run the same command to"
         " continue without sending it again"
     )
 

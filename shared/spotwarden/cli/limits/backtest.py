@@ -222,7 +222,7 @@ def _line(remedy: ReplayedRemedy) -> str:
 
 def _stop(stopped: Stopped) -> str:
     when = f"{stopped.at:%Y-%m-%d %H:%M}"
-    return f"  {when} {stopped.rule}: {stopped.vms} more VMs than one sweep may act upon; they wait"
+    return f"  {when} {stopped.rule}: {stopped.vms} more VMs than one sweep may act on; they wait"
 
 
 def _called(name: str, played: Played) -> str:

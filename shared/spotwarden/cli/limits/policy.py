@@ -175,5 +175,5 @@ def _facts(context: Context, job: str) -> JobFacts:
     except NotInLayoutError as error:
         raise click.ClickException(f"{job!r} cannot be a job: {error.reason}") from error
     if not (facts.script or facts.ledger or facts.ended or facts.registrations):
-        raise click.ClickException(f"unknown job {job!r} in gs://{context.settings.bucket}")
+        raise click.ClickException(context.unknown_job(job))
     return facts

@@ -69,7 +69,7 @@ def read_details(context: Context, job: str) -> Details:
     folder = look_with(store, layout, JobBeats(store, layout), job)
     facts = as_told(look_at_job(store, layout, job, folder))
     if not (facts.script or facts.ledger or facts.watched or facts.status_code is not None):
-        raise click.ClickException(f"unknown job {job!r} in gs://{context.settings.bucket}")
+        raise click.ClickException(context.unknown_job(job))
     beat_at, beat = _beat(context, folder)
     return Details(
         facts=facts,

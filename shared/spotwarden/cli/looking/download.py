@@ -183,7 +183,7 @@ def _is_wanted(request: DownloadRequest, includes: Sequence[str], excludes: Sequ
 def _nothing(context: Context, job: str, *, chosen: bool) -> str:
     where = f"gs://{context.settings.bucket}"
     if not context.cloud.store.entries(context.settings.layout.folder(job), limit=1):
-        return f"unknown job {job!r} in {where}"
+        return f"unknown job {job!r} in {where}. To list jobs: spotwarden jobs"
     return f"no output of {job} fits" if chosen else f"{job} has no output yet in {where}"
 
 

@@ -131,7 +131,7 @@ def _print(
         click.echo(f"{len(shown)} of {len(found)} jobs", err=True)
     if table.at:
         age = duration(clock.now() - table.at)
-        told = f"{table.reported} jobs that are over are as the report had them {age} ago; --exact reads them"
+        told = f"{table.reported} jobs that are over are shown as of {age} ago; --exact reads them"
         click.echo(told, err=True)
     if table.broken:
         listed = "\n".join(f"  {plain(str(broken))}" for broken in table.broken)

@@ -197,7 +197,7 @@ def _open(
 def _glance(context: Context, sources: LogSources, job: str) -> Glance:
     glance = sources.glance(clock.now())
     if not glance.exists:
-        raise click.ClickException(f"unknown job {job!r} in gs://{context.settings.bucket}")
+        raise click.ClickException(context.unknown_job(job))
     return glance
 
 

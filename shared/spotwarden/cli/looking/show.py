@@ -241,10 +241,12 @@ def _by_itself(shown: JobDetails) -> str:
         since = f"{swept:%Y-%m-%d %H:%M:%S} UTC"
         return f"recovery has not looked since {since}; nothing continues it. To see why: `spotwarden doctor`"
     if newest is None or newest.state not in IN_FLIGHT:
-        return "nothing: Spotwarden checks it every minute and restarts it, unless someone stopped it"
+        return (
+            "no action needed: Spotwarden checks it every minute and restarts it, unless someone stopped it"
+        )
     later = newest.not_before or (newest.lease.until if newest.lease else None)
     at = f" at {later:%H:%M:%S} UTC" if later and later > now else " within a minute"
-    return f"nothing: Spotwarden continues it{at}"
+    return f"no action needed: Spotwarden continues it{at}"
 
 
 def _fields(shown: JobDetails) -> dict[str, object]:

@@ -148,7 +148,7 @@ class LogCloud:
         try:
             yield from self._logs.lines(ids, since, newest=newest) if ids else ()
         except RejectedError as error:
-            self.trouble = f"Cloud Logging may not be read: {error}"
+            self.trouble = f"no permission to read Cloud Logging: {error}"
         except UnansweredError as error:
             self._unanswered = unanswered + 1
-            self.trouble = f"Cloud Logging does not answer: {error}"
+            self.trouble = f"Cloud Logging doesn't respond: {error}"

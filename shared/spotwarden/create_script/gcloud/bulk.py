@@ -51,7 +51,7 @@ def _check_hostnames(args: Args) -> None:
         if name not in (args["predefined-names"] or []):
             raise args.refusal("per-instance-hostnames", f"{name!r} is not one of --predefined-names")
     if not args.given("predefined-names"):
-        raise args.refusal("per-instance-hostnames", "needs --predefined-names beside it")
+        raise args.refusal("per-instance-hostnames", "also needs --predefined-names")
 
 
 def bulk_insert(scene: GcloudScene) -> dict[str, Any]:

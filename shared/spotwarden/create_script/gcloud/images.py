@@ -81,7 +81,7 @@ def snapshot(
 ) -> ResourceLink | None:
     """Give the snapshot that a disk begins with, if one is named."""
     if region is not None and not name:
-        raise scene.args.refusal(flag, "a region of the snapshot needs the snapshot beside it")
+        raise scene.args.refusal(flag, "also needs the snapshot itself")
     if not name:
         return None
     if region:

@@ -53,7 +53,7 @@ def check(scene: GcloudScene) -> None:
         if scene.args.given(flag) and scene.command == command and scene.track in tracks:
             raise scene.args.refusal(flag, "makes gcloud 528 fail; leave it out")
     if scene.command != CONTAINER and scene.args["image-project"] and not _names_image(scene):
-        raise scene.args.refusal("image-project", "needs --image or --image-family beside it")
+        raise scene.args.refusal("image-project", "also needs --image or --image-family")
     disks.check(scene)
     if scene.args["reservation-affinity"].startswith("specific") and not scene.args.given("reservation"):
         raise scene.args.refusal("reservation", "is required with a specific --reservation-affinity")
@@ -163,7 +163,7 @@ def machine_image_of(scene: GcloudScene) -> ResourceLink | None:
 def _machine_image_key(scene: GcloudScene, image: ResourceLink | None) -> dict[str, str] | None:
     flag = "source-machine-image-csek-key-file"
     if image is None and scene.args.given(flag):
-        raise scene.args.refusal(flag, "needs --source-machine-image beside it")
+        raise scene.args.refusal(flag, "also needs --source-machine-image")
     keys = key_ring(scene, flag, rsa=False)
     return keys.find(image) if keys else None
 
@@ -179,7 +179,7 @@ def service_accounts(scene: GcloudScene) -> list[dict[str, Any]] | None:
     """
     args = scene.args
     if args["no-service-account"] and not args["no-scopes"]:
-        raise args.refusal("no-service-account", "needs --no-scopes beside it")
+        raise args.refusal("no-service-account", "also needs --no-scopes")
     if scene.from_template and not args.given(*_FLAGS):
         return None
     email = args["service-account"] if args["service-account"] is not None else "default"

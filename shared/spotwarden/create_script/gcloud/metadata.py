@@ -31,7 +31,7 @@ def metadata(
             )
     for key, path in (args["metadata-from-file"] or {}).items():
         if key in found:
-            raise args.refusal("metadata-from-file", f"the key {key!r} stands in --metadata, too")
+            raise args.refusal("metadata-from-file", f"the key {key!r} is also in --metadata")
         with scene.blame("metadata-from-file"):
             found[key] = scene.text("metadata-from-file", _path(path))
     found |= more or {}

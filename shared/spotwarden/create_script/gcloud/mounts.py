@@ -24,7 +24,7 @@ def mounted_disks(scene: GcloudScene) -> list[dict[str, Any]]:
     wanted = scene.args[_FLAG] or []
     existing, new = scene.args["disk"] or [], scene.args["create-disk"] or []
     if wanted and not existing + new:
-        raise scene.args.refusal(_FLAG, "needs --disk or --create-disk beside it")
+        raise scene.args.refusal(_FLAG, "also needs --disk or --create-disk")
     return [_mounted(scene, mount, existing, new) for mount in wanted]
 
 

@@ -93,9 +93,7 @@ def scheduling(scene: GcloudScene) -> dict[str, Any] | None:
 def _check(args: Args) -> None:
     bounds = ("provisioning-model", "max-run-duration", "termination-time")
     if args.given("instance-termination-action") and not args.given(*bounds):
-        raise args.refusal(
-            "instance-termination-action", "needs one of --" + ", --".join(bounds) + " beside it"
-        )
+        raise args.refusal("instance-termination-action", "also needs one of --" + ", --".join(bounds))
     if args.given("max-run-duration") and args.given("termination-time"):
         raise args.refusal("termination-time", "can't be used with --max-run-duration; leave one of them out")
 

@@ -59,7 +59,7 @@ def confidential(scene: GcloudScene) -> dict[str, Any] | None:
     kind, svsm = args["confidential-compute-type"], args["svsm-config"]
     if svsm is not None:
         if not kind:
-            raise args.refusal("svsm-config", "needs --confidential-compute-type beside it")
+            raise args.refusal("svsm-config", "also needs --confidential-compute-type")
         return {"confidentialInstanceType": kind, "confidentialParavisorConfig": _paravisor(scene, svsm)}
     if kind:
         return {"confidentialInstanceType": kind}

@@ -30,9 +30,7 @@ def _program(shell: Shell, expression: str) -> matcher.Program:
 
 def _forwards(shell: Shell, translation: Pattern) -> matcher.Program:
     if translation.inverted:
-        raise ScriptRefused(
-            "a pattern with `!(…)` is understood where it stands for a whole text", line=shell.line
-        )
+        raise ScriptRefused("a pattern with `!(…)` is supported only as a whole pattern", line=shell.line)
     return _program(shell, translation.expression)
 
 

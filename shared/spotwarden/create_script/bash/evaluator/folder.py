@@ -29,7 +29,7 @@ def resolve(place: Place, path: str, line: int) -> Place:
         elif step not in ("", "."):
             steps.append(step)
     if len(steps) > MAX_FOLDERS:
-        return Unknown(reason=f"{path[:80]} lies in too many folders", line=line)
+        return Unknown(reason=f"{path[:80]} is in too many nested folders", line=line)
     return tuple(steps)
 
 

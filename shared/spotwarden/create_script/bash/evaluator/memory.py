@@ -102,7 +102,9 @@ def key_of(shell: Shell, variable: Variable | None, subscript: Text) -> int | st
         shell.budget.items(len(values))
         index += 1 + max((key for key in values if isinstance(key, int)), default=-1)
         if index < 0:
-            raise ScriptRefused(f"the subscript {subscript} lies before the array", line=shell.line)
+            raise ScriptRefused(
+                f"the subscript {subscript} is before the start of the array", line=shell.line
+            )
     return index
 
 
