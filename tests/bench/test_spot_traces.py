@@ -5,6 +5,7 @@ from statistics import mean
 import pytest
 
 from tests.bench.spot_traces.calibration import us, window
+from tests.bench.spot_traces.deadlines import ASK, NOTICE
 from tests.bench.spot_traces.market import h100
 from tests.bench.spot_traces.ours import ours
 from tests.bench.spot_traces.replay import replay
@@ -37,6 +38,15 @@ def test_ours_costs_less_than_eager_failover_and_is_never_late():
     runs = [(job, replay(job, ours(ZONES, "us-east4-a"), ZONES)) for job in WINDOWS]
     assert all(state.left == 0 and state.now <= job.deadline for job, state in runs)
     assert mean(state.cost for _, state in runs) < cost(lambda: ByPrice(zones=ZONES, eager=True))
+
+
+def test_ours_costs_no_more_than_670_dollars_from_any_home():
+    """SkyNomad, which probes, costs $676; here refusals and news take their time, and none is late."""
+    jobs = [window(at, ask=ASK, notice=NOTICE) for at in range(6)]
+    runs = [(job, replay(job, ours(ZONES, zone.name), ZONES)) for job in jobs for zone in ZONES]
+    assert all(state.left == 0 and state.now <= job.deadline for job, state in runs)
+    assert mean(state.cost for _, state in runs) <= 670
+    assert sum(state.moves for _, state in runs) > 0
 
 
 @long

@@ -248,6 +248,13 @@ class Share(Command, frozen=True, kw_only=True, tag=True):
     above: int = 0
 
 
+class Cheaper(Command, frozen=True, kw_only=True, tag=True):
+    """Ops allow a region in which VMs cost less, with room for so many; then the turn of a job comes."""
+
+    left: int | None = None
+    job: int = 0
+
+
 class Deliver(Command, frozen=True, kw_only=True, tag=True):
     """One of the messages that sweeps have published for other instances is delivered, to a sweep of its own.
 
@@ -291,6 +298,7 @@ AnyCommand = (
     | Sweep
     | Run
     | Share
+    | Cheaper
     | Deliver
 )
 

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Collection, Iterator
 from random import Random
 
+from msgspec.structs import replace
+
 from tests.simulation import commands as c
 from tests.simulation.product import LONG
 
@@ -30,6 +32,11 @@ SHARED = 0.3
 """How many histories have other instances of the function."""
 TWICE, NEVER = 0.3, 0.1
 """How often a message for one of them is delivered again, or lost."""
+CHEAPER = 0.3
+"""How many histories have a job that is moved to where it costs less."""
+BEFALLEN = 0.3
+STRIKES = ("preempt", "preempt", "host", "remove", "stop", "announce", "hide", "lag", "forget", "finish")
+"""What befalls it meanwhile."""
 SKEWS = (0, 0, 0, -60, -20, 20, 60)
 
 
@@ -93,9 +100,13 @@ def draw(seed: str, *, kinds: Collection[c.Kind], without: Collection[str] = ())
         drawn.append(c.Pass(seconds=chance.choice((0, 5, 20, 35, 40, 60, 60))))
         after = chance.choices((_frozen, _asleep, _sweeps), (FROZEN, ASLEEP, 1 - FROZEN - ASLEEP))[0]
         drawn.extend(after(chance))
+    moved = Random(f"{seed}/cheaper")
+    moves = "cheaper" not in without and c.Kind.EARLY in choice and moved.random() < CHEAPER
+    if moves:
+        drawn = [*_cheaper(moved, drawn)]
     # Drawn from a seed of its own: histories without it are what they were before there was any of it.
     apart = Random(f"{seed}/machines")
-    if "machines" not in without and apart.random() < ALLOWED:
+    if not moves and "machines" not in without and apart.random() < ALLOWED:
         drawn = [*_allowed(apart, drawn)]
     apart = Random(f"{seed}/shared")
     return drawn if "share" in without or apart.random() >= SHARED else [*_shared(apart, drawn)]
@@ -111,6 +122,22 @@ def _allowed(chance: Random, drawn: list[c.Command]) -> Iterator[c.Command]:
         yield command
         if isinstance(command, c.Submit | c.SubmitByLedger) or chance.random() < 0.03:
             yield c.Allow(job=_any(chance), machines=chance.choice((1, 2, 2, 2, 0)))
+
+
+def _cheaper(chance: Random, drawn: list[c.Command]) -> Iterator[c.Command]:
+    """The same with a job that is moved: sweeps are killed on the way, and it is struck in between."""
+    yield c.Submit(kind=c.Kind.EARLY, zone=chance.randrange(3))
+    yield from (c.Pass(seconds=90), c.Sweep(), c.Pass(seconds=60), c.Sweep())
+    at = chance.randrange(len(drawn))
+    yield from drawn[:at]
+    left, job = chance.choice((None, None, 0)), _any(chance)
+    for _ in range(chance.choice((2, 3, 4))):
+        yield c.Cheaper(left=left, job=job)
+        yield replace(_sweep(chance), about=None, skew=chance.choice((0, 0, 20)))
+        yield c.Pass(seconds=chance.choice((1, 5, 20, 60, 130)))
+        if chance.random() < BEFALLEN:
+            yield BLOWS[chance.choice(STRIKES)][1](chance)
+    yield from drawn[at:]
 
 
 def _shared(chance: Random, drawn: list[c.Command]) -> Iterator[c.Command]:

@@ -18,7 +18,7 @@ from tests.fakes.topic import MemoryTopic
 from tests.fakes.vms import Vm
 from tests.simulation import commands as c
 from tests.simulation.guests import Guests
-from tests.simulation.jobs import ZONES, Job, job_of, stranger
+from tests.simulation.jobs import FAR, ZONES, Job, job_of, stranger
 from tests.simulation.process import Count, Process
 from tests.simulation.product import POLICY, SETTINGS, cold_start, recover_spot
 from tests.simulation.watch import UP, Watch
@@ -42,7 +42,8 @@ class Ground:
         cold_start()
         memory = memory_cloud()
         self.wakeups = MemoryTopic(memory.clock)
-        self.settings = SETTINGS
+        self.settings, self.policy = SETTINGS, POLICY
+        memory.compute.zones += (FAR,)
         self.cloud: MemoryCloud = replace(memory, wakeups=self.wakeups)
         self.layout = Layout()
         self.jobs: list[Job] = []
@@ -101,10 +102,10 @@ class Ground:
         tick = Tick(function="recover_spot", sweep=sweep, now=now, patient=not about, about=about)
         if message is not None:
             tick = replace(open_tick("recover_spot", message, self.layout), sweep=sweep, now=now)
-        settings = self.settings
+        settings, policy = self.settings, self.policy
         process = Process(tick, self.sequence, self.watch)
         process.begin(
-            lambda cloud: recover_spot().sweep(SweepContext.open(cloud, settings, POLICY, tick)),
+            lambda cloud: recover_spot().sweep(SweepContext.open(cloud, settings, policy, tick)),
             self.ports,
             self.wrap,
         )

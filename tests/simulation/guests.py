@@ -1,10 +1,12 @@
 """What runs inside the VMs: the startup script registers the VM, the shutdown script writes the marker."""
 
+from collections.abc import Sequence
 from datetime import timedelta
 
 import msgspec
 
-from spotwarden.layout import InstanceId, Layout, MarkerName, StatusCode
+from spotwarden.layout import Heartbeat, InstanceId, Layout, MarkerName, StatusCode
+from spotwarden.model.attempt import Attempt, AttemptState
 from spotwarden.model.instance import Status
 from tests.fakes.cloud import MemoryCloud
 from tests.fakes.vms import Vm
@@ -19,6 +21,7 @@ NOTICE = timedelta(seconds=120)
 MARGIN = timedelta(seconds=60)
 """How long after its notice a VM begins to believe that it is not taken."""
 LOOK = timedelta(seconds=30)
+MOVE_WAIT = timedelta(minutes=10)
 UNBELIEVED = timedelta(minutes=5)
 LATE = timedelta(seconds=45)
 GUEST = "job@p.iam.gserviceaccount.com"
@@ -33,6 +36,10 @@ class Guests:
         self._layout = layout
         self._jobs = jobs
         self.wrote: dict[int, str] = {}
+        self.moves = False
+        self.overlaps: list[str] = []
+        self._handed: set[str] = set()
+        self._computing: dict[str, set[str]] = {}
 
     def changed(self, vm: Vm, _before: Status | None) -> None:
         """Boot a VM that has just begun to run."""
@@ -52,6 +59,104 @@ class Guests:
         elif self._registered(job, vm) != vm.seen.id:
             name = self._layout.build(InstanceId(job=job.name, node=vm.seen.name))
             self._cloud.store.write(name, vm.seen.id.encode(), generation=None)
+        if job.kind.name == "EARLY":
+            self._beat(job, vm)
+            if self.moves:
+                self._await(job, vm, timedelta(0))
+
+    def _beat(self, job: Job, vm: Vm) -> None:
+        """Tell which attempt it is: nobody is moved whose job kit does not."""
+        name = self._layout.build(Heartbeat(job=job.name, node=vm.seen.name))
+        said = msgspec.json.encode({"attempt": self._number(job, vm)})
+        self._cloud.store.write(name, said, generation=None)
+
+    def expect_moves(self, jobs: Sequence[Job]) -> None:
+        """Have the VMs of these jobs that run look for a move from now on."""
+        for vm in [*self._cloud.compute.vms.living.values()]:
+            job = job_of(self._jobs, vm)
+            if (
+                job is not None
+                and job in jobs
+                and vm.seen.status is Status.RUNNING
+                and vm.seen.id not in self._all_computing()
+            ):
+                self._begin(job, vm)
+
+    def _all_computing(self) -> set[str]:
+        return {vm_id for ids in self._computing.values() for vm_id in ids}
+
+    def _records(self, job: Job) -> list[Attempt]:
+        entries = self._cloud.store.entries(self._layout.attempts(job.name))
+        read = [self._cloud.store.read(entry.name) for entry in entries]
+        return sorted(
+            (msgspec.json.decode(one.data, type=Attempt) for one in read if one), key=lambda one: one.number
+        )
+
+    def _number(self, job: Job, vm: Vm) -> int:
+        """Which attempt a VM is: by the newest record that names it, else by its label."""
+        named = [one.number for one in self._records(job) if vm.seen.id in one.instances.values()]
+        return max([vm.seen.attempt or 1, *named])
+
+    def _await(self, job: Job, vm: Vm, waited: timedelta) -> None:
+        """Begin once the VM that it moves from has handed over, is gone, or was waited for in vain."""
+        if vm.seen.status is not Status.RUNNING:
+            return
+        own = next((one for one in self._records(job) if one.number == vm.seen.attempt), None)
+        before = own.replaces.get(vm.seen.name, "") if own and own.planned else ""
+        old = self._cloud.compute.vms.living.get(before)
+        runs = old is not None and old.seen.status is Status.RUNNING
+        if runs and before not in self._handed and waited < MOVE_WAIT:
+            self._cloud.compute.vms.later(LOOK, lambda: self._await(job, vm, waited + LOOK))
+            return
+        if waited >= MOVE_WAIT:
+            # Its heartbeat, under the generation of the other's, is what that one reads before each write.
+            self._computing.get(job.name, set()).discard(before)
+            self._cloud.compute.vms.later(LOOK, lambda: self._leave(old))
+        self._begin(job, vm)
+        self._one_computes(job)
+
+    def _one_computes(self, job: Job) -> None:
+        """Of the VMs of a job that moves, no two ever train side by side."""
+        living = self._cloud.compute.vms.living
+        there = (living[vm_id] for vm_id in self._computing[job.name] if vm_id in living)
+        up = [
+            vm.seen.id[-4:]
+            for vm in there
+            if vm.seen.status is Status.RUNNING and vm.seen.id not in job.doomed
+        ]
+        if len(up) > 1:
+            self.overlaps.append(f"two VMs of {job.name} compute: {', '.join(sorted(up))}")
+
+    def _begin(self, job: Job, vm: Vm) -> None:
+        self._computing.setdefault(job.name, set()).add(vm.seen.id)
+        self._cloud.compute.vms.later(LOOK, lambda: self._look(job, vm))
+
+    def _look(self, job: Job, vm: Vm) -> None:
+        """Look for a move every half minute: hand over once the new VM is there, stop for what is no move."""
+        mine = self._computing.setdefault(job.name, set())
+        if vm.seen.status is not Status.RUNNING or vm.seen.id not in mine:
+            mine.discard(vm.seen.id)
+            return
+        newer = [one for one in self._records(job) if one.number > self._number(job, vm)]
+        if newer and newer[0].planned and vm.seen.id in newer[0].replaces.values() and len(newer) == 1:
+            if newer[0].state is AttemptState.RUNNING:
+                self._cloud.compute.vms.later(NOTICE, lambda: self._hand_over(job, vm))
+                return
+        elif newer and not newer[0].early:
+            mine.discard(vm.seen.id)
+            return
+        self._beat(job, vm)
+        self._cloud.compute.vms.later(LOOK, lambda: self._look(job, vm))
+
+    def _hand_over(self, job: Job, vm: Vm) -> None:
+        """Write nothing more, and go."""
+        self._handed.add(vm.seen.id)
+        self._computing[job.name].discard(vm.seen.id)
+        self._leave(vm)
+
+    def _leave(self, vm: Vm | None) -> None:
+        if vm is not None and vm.seen.status is Status.RUNNING:
+            self._cloud.compute.owner_deletes(vm.seen.id, user=GUEST)
 
     def _registered(self, job: Job, vm: Vm) -> str:
         stored = self._cloud.store.read(self._layout.build(InstanceId(job=job.name, node=vm.seen.name)))

@@ -38,7 +38,7 @@ def play(commands: Sequence[Command], world: World) -> Outcome:
 
 def faults_of(world: World) -> list[str]:
     """What has gone wrong so far."""
-    return world.watch.broken + world.failures
+    return world.watch.broken + world.failures + world.guests.overlaps
 
 
 def end(world: World) -> Outcome:
@@ -76,7 +76,9 @@ def _rests(swept: Swept | None) -> bool:
 
 def _tally(world: World) -> None:
     for job in world.jobs:
-        states = [record["state"] for record in ledger_of(world, job) if record["number"] > 1]
+        records = ledger_of(world, job)
+        world.count.moves += sum(bool(record.get("planned")) for record in records)
+        states = [record["state"] for record in records if record["number"] > 1]
         world.count.recoveries += states.count("running")
         world.count.given_up += states.count("gave up")
 

@@ -13,6 +13,8 @@ from tests.fakes.vms import Vm
 from tests.simulation.commands import Kind
 
 ZONES = ("us-central1-a", "us-central1-b", "us-central1-c")
+FAR = "us-east4-a"
+"""Where VMs cost less, once ops allow it."""
 PROJECT = "p"
 
 
@@ -34,7 +36,8 @@ class Job(msgspec.Struct, kw_only=True):
     It is `smaller` once its owner has removed a node of it: then it goes on without, or is closed.
     `hurt` is true once something befell it that it must come back from. `launches` counts its developer's
     own launches. `stopped` are the ids that its owner stopped last. `doomed` are the ids of its VMs that were
-    told of their end. `machines` are the types of the VMs that it may have.
+    told of their end, `leaving` those that it may have a successor beside, to move to. `machines` are the
+    types of the VMs that it may have.
     """
 
     name: str
@@ -51,6 +54,7 @@ class Job(msgspec.Struct, kw_only=True):
     launches: int = 0
     doomed: set[str] = msgspec.field(default_factory=set)
     machines: tuple[str, ...] = MACHINES[:1]
+    leaving: set[str] = msgspec.field(default_factory=set)
 
     @property
     def ended(self) -> bool:

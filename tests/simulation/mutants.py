@@ -160,6 +160,7 @@ RECOVERY: Mapping[str, Mutant] = {
     "settle is 0": _of("recovery.fates:now_of", _limited(settle=NO_TIME)),
     "the look back before a place is asked is dropped": _of("recovery.placing:_undone", gives(None)),
     "a person's removal is not looked for while placing": _of("recovery.placing:_removal", gives(None)),
+    "a move that is refused asks elsewhere": _of("recovery.planned:stays", gives(False)),
     "markers are never cleared": _of("engine.executor.on_bucket:clear", gives(Done())),
     "ids are never registered": _of("engine.executor.on_bucket:register", gives(Done())),
     "what cannot be used is not kept": _of("engine.executor.on_bucket:quarantine", gives(Done())),

@@ -214,6 +214,7 @@ class Count(msgspec.Struct, kw_only=True):
     given_up: int = 0
     mails: int = 0
     removed: int = 0
+    moves: int = 0
 
     def add(self, other: "Count") -> None:
         """Take in the numbers of another."""

@@ -7,10 +7,12 @@ from functools import cache
 from pathlib import Path
 from types import ModuleType
 
+from msgspec.structs import replace
+
 import spotwarden
 from spotwarden.engine.cache import GenerationCache
 from spotwarden.engine.settings import Settings
-from spotwarden.model.limits import RecoveryLimits
+from spotwarden.model.limits import PlacementLimits, RecoveryLimits
 from spotwarden.model.policy import Mode, Policy
 from tests.simulation.jobs import PROJECT
 
@@ -19,6 +21,9 @@ SETTINGS = Settings(project=PROJECT, bucket="b", notices="n", policy_file=Path("
 LIMITS = RecoveryLimits(max_restarts=50, forbidden_for=timedelta(days=1))
 """None of them is ever reached in a history."""
 POLICY = Policy(version="simulation", mode=Mode.ENFORCE, recovery=LIMITS)
+CHEAPER = replace(POLICY, placement=PlacementLimits(regions=("us-east4",), restart_cost=timedelta(minutes=1)))
+"""With a region in which VMs cost less; a move pays soon, for histories are short."""
+PRICES = ROOT / "tests/simulation/prices.toml"
 LEASE = POLICY.recovery.lease
 LONG = LEASE + timedelta(seconds=130)
 """Longer than a lease, by any clock there is."""

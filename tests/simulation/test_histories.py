@@ -27,6 +27,7 @@ def test_histories_are_rich():
     count = play_all(range(100), Setting()).count
     assert count.sweeps > 500
     assert min(count.kills, count.faults, count.switches, count.recoveries) > 20
+    assert count.moves > 3
 
 
 def test_a_seed_gives_the_same_history_again():

@@ -95,7 +95,10 @@ def _untold(world: World, job: Job, ids: dict[tuple[str, str, str], set[str]]) -
     for record in ledger_of(world, job):
         number = str(record["number"])
         restarted = record["number"] > 1 and record["state"] == "running" and record.get("tries")
-        if restarted and (job.name, "recovered", number) not in ids:
+        moved = bool(record.get("planned")) and (
+            record["tries"][-1].get("kind") == "keep" or (job.name, "moved", number) in ids
+        )
+        if restarted and not moved and (job.name, "recovered", number) not in ids:
             found.append(f"nobody was told that attempt {number} of {job.name} runs")
         if record["state"] == "gave up" and "gave_up" not in told_of(world, job.name):
             found.append(f"nobody was told that {job.name} is given up")

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import msgspec
+
 from spotwarden.layout import MARKERS
 from spotwarden.model.instance import Status
 from spotwarden.model.request import Request
@@ -10,8 +12,9 @@ from tests.fakes.cloud import MemoryCloud
 from tests.fakes.vms import Vm
 from tests.fakes.wanted import names_of, read
 from tests.simulation import ledger
+from tests.simulation.commands import Kind
 from tests.simulation.guests import Guests
-from tests.simulation.jobs import Job, job_of
+from tests.simulation.jobs import FAR, Job, job_of
 from tests.simulation.ledger import SKEW
 from tests.simulation.process import Process, deleted
 from tests.simulation.product import LEASE
@@ -45,6 +48,8 @@ class Watch:
         self._blind = blind
         self._note = note
         self._requests: set[str] = set()
+        self.moves = False
+        self._arrived: set[str] = set()
         self.broken: list[str] = []
 
     def _fault(self, what: str) -> None:
@@ -53,7 +58,9 @@ class Watch:
     def there(self, job: Job) -> list[Vm]:
         """The VMs of a job that may still write, but for those that a successor may already replace."""
         vms = self._cloud.compute.vms.living.values()
-        mine = [vm for vm in vms if job_of(self._nodes, vm) is job and vm.seen.id not in job.doomed]
+        mine = [
+            vm for vm in vms if job_of(self._nodes, vm) is job and vm.seen.id not in job.doomed | job.leaving
+        ]
         return [vm for vm in mine if vm.seen.status not in ASIDE]
 
     def changed(self, vm: Vm, before: Status | None) -> None:
@@ -68,6 +75,7 @@ class Watch:
             job.over, job.over_since = "", None
         if before in UP:
             return
+        self._arrived.add(job.name)
         there = self.there(job)
         if len({one.launch for one in there}) > 1:
             ids = ", ".join(f"{one.seen.name} {one.seen.id[-4:]} {one.seen.status.value}" for one in there)
@@ -122,8 +130,15 @@ class Watch:
             old = None if before is None else before.data
             for fault in ledger.faults(old, data, process.tick.sweep, self._cloud.clock.now()):
                 self._fault(f"{name}: {fault}")
+            self._stays(data)
         if name.endswith(NEVER_OURS) and process.tick.function != DEVELOPER:
             self._fault(f"a sweep wrote {name}")
+
+    def _stays(self, data: bytes) -> None:
+        """A job whose move was refused has one VM, and no second one beside it from now on."""
+        record = msgspec.json.decode(data)
+        if record["state"] == "running" and (job := self._nodes.get(record["job"])):
+            job.leaving -= {*record.get("instances", {}).values()}
 
     def _launching(self, process: Process, request: Request, request_id: str) -> None:
         """A new launch is of one job, open when the sweep began, of which nothing lives any more."""
@@ -138,9 +153,26 @@ class Watch:
         self._may_start(process, job)
         if job.smaller:
             self._fault(f"{job.name} is made again, though its owner has removed {job.smaller}")
+        if self._is_move(job, request):
+            job.leaving |= {vm.seen.id for vm in self.there(job)}
+            self._arrived.discard(job.name)
+        elif self._left(job) and job.name not in self._arrived:
+            self._fault(f"{job.name} was to be moved, and is asked for elsewhere while it runs")
         if there := [vm for vm in self.there(job) if vm.launch != request_id]:
             told = ", ".join(f"{vm.seen.name} {vm.seen.id[-4:]} {vm.seen.status.value}" for vm in there)
             self._fault(f"a launch of {job.name} was asked for while it lives: {told}")
+
+    def _is_move(self, job: Job, request: Request) -> bool:
+        """Whether a job that asked for it goes from the one VM that it has to where it costs less."""
+        asked = f"/zones/{FAR}/" in request.path
+        alone = len(self.there(job)) == 1 and not self._left(job)
+        return self.moves and job.kind is Kind.EARLY and asked and alone
+
+    def _left(self, job: Job) -> list[Vm]:
+        """The VMs that run, of a job that moves away from them."""
+        living = self._cloud.compute.vms.living
+        there = [living[vm_id] for vm_id in job.leaving if vm_id in living]
+        return [vm for vm in there if vm.seen.status is Status.RUNNING]
 
     def _may_start(self, process: Process, job: Job) -> None:
         if job.over and process.began > job.over_at:

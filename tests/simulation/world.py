@@ -12,6 +12,8 @@ from spotwarden.model.attempt import Attempt, AttemptState
 from spotwarden.model.base_action import CloseJob
 from spotwarden.model.instance import Status
 from spotwarden.model.tick import Tick
+from spotwarden.model.watch import Watch, Watched
+from spotwarden.recovery.moving import turns
 from tests.fakes.vms import Vm
 from tests.simulation import commands as c
 from tests.simulation.ground import Ground
@@ -19,6 +21,7 @@ from tests.simulation.guests import GUEST, MARGIN, NOTICE
 from tests.simulation.jobs import (
     CRASHED,
     ENDED,
+    FAR,
     MACHINES,
     NAMESAKE,
     STOPPED,
@@ -29,7 +32,7 @@ from tests.simulation.jobs import (
     stranger,
 )
 from tests.simulation.process import Process
-from tests.simulation.product import POLICY
+from tests.simulation.product import CHEAPER, POLICY, PRICES
 from tests.simulation.submit import submit
 
 NO_EVENTS = (c.Pass, c.Sweep, c.Run, c.Share, c.Deliver)
@@ -60,7 +63,9 @@ class World(Ground):
         self.jobs.append(job)
         self.nodes.update(dict.fromkeys(job.nodes, job))
         if job.kind is c.Kind.EARLY:
-            self.store(self.layout.build(JobFileName(job=job.name)), b"make_before_break = true\n")
+            self.store(
+                self.layout.build(JobFileName(job=job.name)), b'make_before_break = true\nwork = "40h"\n'
+            )
 
     def _submitbyledger(self, command: c.SubmitByLedger) -> None:
         """Until a VM of it runs, its developer knows more of it than any sweep."""
@@ -257,7 +262,7 @@ class World(Ground):
         self.store(self.layout.build(MarkerName(node=node)), b"{" if command.broken else b"")
 
     def _stock(self, command: c.Stock) -> None:
-        zone = ZONES[command.zone % len(ZONES)]
+        zone = (*ZONES, FAR)[command.zone] if command.zone == len(ZONES) else ZONES[command.zone % len(ZONES)]
         if command.left is None:
             self.cloud.compute.restock(zone)
         else:
@@ -266,7 +271,7 @@ class World(Ground):
     def _allow(self, command: c.Allow) -> None:
         if job := self.pick_job(command.job):
             job.machines = MACHINES[: 1 + command.machines % len(MACHINES)]
-            early = "make_before_break = true\n" if job.kind is c.Kind.EARLY else ""
+            early = 'make_before_break = true\nwork = "40h"\n' if job.kind is c.Kind.EARLY else ""
             text = f"{early}machines = {msgspec.json.encode(job.machines[1:]).decode()}\n"
             self.store(self.layout.build(JobFileName(job=job.name)), text.encode())
 
@@ -304,6 +309,20 @@ class World(Ground):
 
     def _share(self, command: c.Share) -> None:
         self.settings = replace(self.settings, share_from=command.above)
+
+    def _cheaper(self, command: c.Cheaper) -> None:
+        """From now on a running job may be moved there; its turn comes within ten minutes."""
+        self.settings, self.policy = replace(self.settings, prices_file=PRICES), CHEAPER
+        self.guests.moves = self.watch.moves = True
+        self.do(c.Stock(zone=len(ZONES), left=command.left))
+        early = [job for job in self.jobs if job.kind is c.Kind.EARLY and not job.over]
+        if not early:
+            return
+        self.guests.expect_moves(early)
+        job = early[command.job % len(early)].name
+        entry = Watched(watch=Watch(job=job, movable=True), generation=1, since=self.now())
+        while not turns([entry], self.now(), 1):
+            self.pass_time(timedelta(seconds=60))
 
     def _deliver(self, command: c.Deliver) -> None:
         message = self.take_message(command.message, keep=command.keep)

@@ -634,7 +634,7 @@ may_write() {
   local answer=0 seconds=${1:-20} file=$STATE/seen.$BASHPID
   [ -e "$STATE/fenced" ] && return 1
   look_ahead "$seconds" || answer=$?
-  if [ "$answer" = 1 ] && [ -e "${HANDING:-}" ]; then
+  if [ "$answer" = 1 ] && [ -n "${HANDING:-}" ] && { note_move || [ -e "$HANDING" ]; }; then
     answer=0
     successor_waits "$seconds" || answer=$?
   elif [ "$answer" = 0 ] && [ -e "$STATE/registered" ]; then

@@ -163,6 +163,11 @@ def _of_jobs(tick: Tick) -> Iterator[Notice]:
     node = NodeFacts(node=VM, instance_id=ID)
     yield notices.started(replace(first, tries=(replace(tried, error=""),)), {VM: ID}, tick)
     yield notices.started(again, {VM: "1234567890123456790"}, tick)
+    cheaper = f"spot in us-east4-a costs $2.10 an hour, spot in {ZONE} $3.40"
+    move = replace(
+        again, planned=cheaper, lost_in=ZONE, tries=(replace(tried, place="us-east4-a", error=""),)
+    )
+    yield notices.moved(move, {VM: "1234567890123456790"}, tick)
     yield notices.not_recoverable(
         facts, node, "the create script's machine type, a3-highgpu-8g, is not in the policy's list", tick
     )

@@ -33,11 +33,12 @@ class Lease(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TryKind(Enum):
-    """What a try asks of a place."""
+    """What a try asks of a place; nothing where it only says that the job stays there."""
 
     CREATE = "create"
     START = "start"
     REFILL = "refill"
+    KEEP = "keep"
 
 
 class Try(msgspec.Struct, frozen=True, kw_only=True):
@@ -127,7 +128,7 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     when its job wrote its status, where it was launched again before a sweep had seen its VMs gone.
     `waits_told` is how many notices its owner has had that it waits for room. `bent` means that the gang
     before it goes on, with fewer nodes or with some more, and `lacking` are the nodes that are to be
-    refilled.
+    refilled. `planned` is why a job that ran was moved; "" where it was lost.
     """
 
     job: str
@@ -163,6 +164,7 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     waits_told: int = 0
     bent: bool = False
     lacking: Mapping[str, LackingNode] = {}
+    planned: str = ""
 
     @property
     def wanted(self) -> dict[str, str]:

@@ -59,7 +59,8 @@ class JobFacts(msgspec.Struct, frozen=True, kw_only=True):
     has extended its own limits by. `places` is what is remembered of them for the script's machine, `prices`
     what a VM of it costs an hour, by place, as far as anybody knows; `other_places` and `other_prices` are
     those of the machine types that may be asked for instead. `avoided` are zones that a command keeps jobs
-    away from. `last_sweep` is when all jobs were last looked at.
+    away from. `may_move` means that it is its turn to be moved, if that pays. `last_sweep` is when all jobs
+    were last looked at.
     """
 
     job: str
@@ -91,6 +92,7 @@ class JobFacts(msgspec.Struct, frozen=True, kw_only=True):
     avoided: tuple[AvoidedPlace, ...] = ()
     prices: Mapping[str, Mapping[VmModel, float]] = {}
     other_prices: Mapping[str, Mapping[str, Mapping[VmModel, float]]] = {}
+    may_move: bool = False
     registrations: Mapping[str, str] = {}
     registered_at: Mapping[str, int] = {}
     recorded: bool = False

@@ -22,12 +22,12 @@ class JobFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     `max_runtime` bounds the time that its VMs are up, over all attempts; `budget` the money, at
     `price_per_hour` of all nodes together (the currency is the developer's own). `work` is how long it
     needs in all, `deadline` when it must be done. `places` are zones or regions that it may move to; an
-    empty list keeps it where its script puts it; `ladder` are the kinds of VM that it is asked for, and how
-    long each; `machines` are machine types that it is asked for where there is no room for its script's
-    own. `nodes` is how many nodes of a gang are enough, and how many it wants: "8:16" for one that bends.
-    `keep_until` is the last day on which no rule of governance may do anything to it, `rules` are limits
-    of those rules that are other than the policy's, within the policy's ceilings. `problem` says why the
-    file could not be read.
+    empty list keeps it where its script puts it. Without `move` it stays where it runs until it is lost.
+    `ladder` are the kinds of VM that it is asked for, and how long each; `machines` are machine types that it
+    is asked for where there is no room for its script's own. `nodes` is how many nodes of a gang are
+    enough, and how many it wants: "8:16" for one that bends. `keep_until` is the last day on which no
+    rule of governance may do anything to it, `rules` are limits of those rules that are other than the
+    policy's, within the policy's ceilings. `problem` says why the file could not be read.
     """
 
     owner: str = ""
@@ -40,6 +40,7 @@ class JobFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     work: timedelta | None = None
     deadline: Moment | None = None
     places: tuple[str, ...] | None = None
+    move: bool = True
     on_demand_after: int | None = None
     machines: tuple[str, ...] = ()
     ladder: tuple[Rung, ...] | None = None

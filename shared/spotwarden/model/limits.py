@@ -44,7 +44,8 @@ class PlacementLimits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     none is launched in; `ladder` are the kinds of VM that a job is asked for, and how long each. A place is
     not asked for `block` after a stockout, and stands behind others for `fragile`; its trouble halves every
     `half_life`. Spot has had its chance when only `deadline_restarts` times `restart_cost` are left besides
-    the work. With `advice` Google is asked about the places of a machine type, once in `advice_fresh`.
+    the work. At most `moves` jobs that run are moved at a time. With `advice` Google is asked about the
+    places of a machine type, once in `advice_fresh`.
     """
 
     move: bool = True
@@ -57,6 +58,7 @@ class PlacementLimits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     ladder: tuple[Rung, ...] = ()
     restart_cost: timedelta = timedelta(minutes=12)
     deadline_restarts: float = 2.5
+    moves: int = 5
     offers_fresh: timedelta = timedelta(days=1)
     advice: bool = True
     advice_fresh: timedelta = timedelta(minutes=10)

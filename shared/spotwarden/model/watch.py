@@ -16,7 +16,8 @@ class Watch(msgspec.Struct, frozen=True, kw_only=True):
     nothing is missing; then it is when all instances were last seen, and `gone` is true once a complete list
     has shown one of them gone: `missing` are the ids of all that did not run then. `recorded` is true once
     what runs has been written down. `past` are ids that the job has left behind. `lacks` is true while
-    nodes of a gang that bends are to be refilled.
+    nodes of a gang that bends are to be refilled. `movable` is true for a job that may be moved while it
+    runs, and `moving` while one is about to be.
     """
 
     job: str
@@ -29,6 +30,8 @@ class Watch(msgspec.Struct, frozen=True, kw_only=True):
     past: tuple[str, ...] = ()
     owner: str = ""
     lacks: bool = False
+    movable: bool = False
+    moving: bool = False
 
 
 class Watched(msgspec.Struct, frozen=True, kw_only=True):

@@ -25,6 +25,7 @@ from spotwarden.model.watch import Watch
 from spotwarden.recovery import notices
 from spotwarden.recovery.fates import alive
 from spotwarden.recovery.flexible import is_flexible, waiting
+from spotwarden.recovery.moving import is_movable
 from spotwarden.recovery.reopening import is_before_stop, is_open_again, opened_at
 
 RECORDED = 10
@@ -198,6 +199,8 @@ def settle(facts: JobFacts, tick: Tick) -> Step | None:
     if newest.bent:
         return _as_before(facts, wanted)
     watched = facts.watched.watch if facts.watched else None
+    if watched and facts.may_move:
+        wanted = replace(wanted, moving=watched.moving)
     behind: Step | None = None
     if watched is None or replace(watched, recorded=False) != wanted:
         generation = facts.watched.generation if facts.watched else 0
@@ -244,6 +247,7 @@ def watch_of(facts: JobFacts, newest: Attempt) -> Watch:
         instances=newest.wanted,
         past=tuple(sorted(past)),
         lacks=bool(newest.lacking),
+        movable=is_movable(facts),
     )
 
 

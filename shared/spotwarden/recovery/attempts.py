@@ -31,6 +31,7 @@ from spotwarden.recovery.first_try import with_first_try
 from spotwarden.recovery.gang_wish import follow_wish
 from spotwarden.recovery.identity import CLOCKS_APART
 from spotwarden.recovery.judging import LossFinding, answered, closed, find
+from spotwarden.recovery.planned import move
 from spotwarden.recovery.removal import by_person, told_late
 from spotwarden.recovery.truth_table import LossVerdict, judge
 
@@ -43,9 +44,14 @@ def next_step(facts: JobFacts, policy: Policy, tick: Tick) -> Step | None:
     """What to do next for this job; None where nothing is left to do."""
     facts = as_wished(facts)
     step = with_first_try(facts, _step(facts, policy, tick), partial(_step, policy=policy, tick=tick))
-    if facts.fresh and isinstance(step, WriteAttempt | LaunchInstances | StartInstance):
+    if facts.fresh and not _moves(facts) and isinstance(step, WriteAttempt | LaunchInstances | StartInstance):
         return replace(step, fresh=True)
     return step
+
+
+def _moves(facts: JobFacts) -> bool:
+    """Whether its newest attempt is a move: its job runs, so its owner may stop it at any time."""
+    return facts.newest is not None and bool(facts.newest.planned)
 
 
 def _step(facts: JobFacts, policy: Policy, tick: Tick) -> Step | None:
@@ -156,7 +162,7 @@ def _found(facts: JobFacts, finding: LossFinding, policy: Policy, tick: Tick) ->
     judgement = finding.judgement
     match judgement.verdict:
         case LossVerdict.LEAVE:
-            return follow_wish(facts, tick) or settle(facts, tick)
+            return follow_wish(facts, tick) or settle(facts, tick) or move(facts, policy, tick)
         case LossVerdict.WAIT:
             return _wait(facts, finding)
         case LossVerdict.CLEAR:

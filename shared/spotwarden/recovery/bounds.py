@@ -16,8 +16,10 @@ from spotwarden.recovery.placement import remaining_work
 
 SHORTEST_RUN = timedelta(seconds=30)
 """The least that `maxRunDuration` takes (Google: "Limit the run time of a VM")."""
+MOVED = "it was moved to another place"
+"""The fate of what a move replaces."""
 TAKEN = {Fate.PREEMPTED.value, Fate.HOST_ERROR.value}
-NOT_ITS_OWN = {*TAKEN, Fate.EXPIRED.value}
+NOT_ITS_OWN = {*TAKEN, Fate.EXPIRED.value, MOVED}
 """Ends that say nothing about the job."""
 
 

@@ -63,7 +63,7 @@ def choose(
     model, places = _open_places(facts, attempt, policy, tick)
     if not isinstance(facts.launch, Launch) or not places:
         return None
-    why = _why_on_demand(facts, policy, tick) if facts.launch.spot or model else ""
+    why = why_on_demand(facts, policy, tick) if facts.launch.spot or model else ""
     asked = Choosing(
         place="",
         kind=TryKind.CREATE,
@@ -159,7 +159,7 @@ def _model(
     ladder = ladder_of(facts, policy.placement)
     if not ladder:
         return None, usable(facts, attempt)
-    if _why_on_demand(facts, policy, tick):
+    if why_on_demand(facts, policy, tick):
         return VmModel.STANDARD, usable(facts, attempt, VmModel.STANDARD)
     for model in from_now_on(ladder, tick.now - attempt.created):
         if places := usable(facts, attempt, model):
@@ -292,7 +292,8 @@ def _last_asked(attempt: Attempt, option: tuple[str, str], tick: Tick) -> tuple[
     return (tries[-1].at, 1) if tries else (tick.now - timedelta(days=365), 0)
 
 
-def _why_on_demand(facts: JobFacts, policy: Policy, tick: Tick) -> str:
+def why_on_demand(facts: JobFacts, policy: Policy, tick: Tick) -> str:
+    """Say why the job should not run on spot now; "" where it should."""
     file, limits = facts.file, policy.placement
     if file.on_demand_after is not None:
         limits = msgspec.structs.replace(limits, on_demand_after=file.on_demand_after)

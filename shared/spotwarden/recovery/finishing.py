@@ -9,6 +9,7 @@ from spotwarden.model.attempt import Attempt, Recorded, TryKind
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.instance import Instance
 from spotwarden.model.launch import Launch
+from spotwarden.model.notice import Notice
 from spotwarden.model.tick import Tick
 from spotwarden.recovery import notices
 from spotwarden.recovery.elastic import in_order, lacking_of
@@ -36,9 +37,7 @@ def finish(
                 instance_id=instance_id,
                 generation=facts.registered_at.get(node, 0),
             )
-    notice = notices.started(
-        attempt, ids, tick, gone=_gone(facts, ids), by_hand=event is AttemptEvent.REVIVED
-    )
+    notice = _notice(facts, attempt, ids, tick, event)
     if notice.id not in facts.told:
         return Tell(reason=attempt.reason, notice=notice)
     least = attempt.tries[-1].least if attempt.tries else 0
@@ -53,6 +52,16 @@ def finish(
         updated=tick.now,
     )
     return WriteAttempt(reason="the instances exist", record=running, generation=newest.generation)
+
+
+def _notice(
+    facts: JobFacts, attempt: Attempt, ids: Mapping[str, str], tick: Tick, event: AttemptEvent
+) -> Notice:
+    """What its owner hears: a move that had to ask elsewhere was no move any more."""
+    if attempt.planned and len(attempt.tries) == 1:
+        return notices.moved(attempt, ids, tick)
+    by_hand = event is AttemptEvent.REVIVED
+    return notices.started(attempt, ids, tick, gone=_gone(facts, ids), by_hand=by_hand)
 
 
 def _gone(facts: JobFacts, ids: Mapping[str, str]) -> list[str]:

@@ -28,6 +28,7 @@ from spotwarden.recovery.crowds import LISTED, told_apart
 from spotwarden.recovery.event_look import Ahead, Storm, is_known_storm, keep_storm, look_ahead, look_at_one
 from spotwarden.recovery.job_look import Looking, RestOfMarkers
 from spotwarden.recovery.markers import job_names
+from spotwarden.recovery.moving import turns
 from spotwarden.recovery.node_beats import LazyBeats
 from spotwarden.recovery.open_jobs import is_whole, list_open, log_from, read_entries, read_watches
 from spotwarden.recovery.sharing import SharedJobs, Sharing, none_shared
@@ -60,10 +61,14 @@ class GatheredJobs(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SweepWidth(NamedTuple):
-    """How many jobs one sweep works on at a time, and how many it takes before it leaves them to others."""
+    """How many jobs one sweep works on at a time, and how many it takes before it leaves them to others.
+
+    Of those that run well, `moves` may be under way to another place.
+    """
 
     workers: int = 1
     share_from: int = SHARE_FROM
+    moves: int = 0
 
 
 ALONE = SweepWidth()
@@ -151,6 +156,8 @@ def _everything(
     crowd = told_apart(layout, written, watches, {*opened, *sighted})
     # Looking at a job whose entry is broken fails, and so tells of it, without stopping the others.
     jobs = [*dict.fromkeys([*crowd.by_job, *due, *broken, *sighted])]
+    may_move = set(turns(watches, tick.now, width.moves) if tick.patient else ()).difference(jobs)
+    jobs += sorted(may_move)
     _say_what_was_seen(cloud, layout, tick, written, vms=len(instances.items), jobs=len(jobs))
     look = Looking(
         cloud.store,
@@ -161,7 +168,7 @@ def _everything(
         watched=watches,
         beats=LazyBeats(cloud.store, layout),
     )
-    looks = {job: partial(look.at, job, crowd.by_job.get(job, ())) for job in jobs}
+    looks = {job: partial(look.at, job, crowd.by_job.get(job, ()), may_move=job in may_move) for job in jobs}
     sharing = Sharing(taken.turn, tick, shown, watches)
     ended = msgspec.structs.replace(taken, turn=none_shared(taken.turn))
     return GatheredJobs(

@@ -54,9 +54,9 @@ class Looking:
         self._unusable: list[UnusableMarker] = []
         self._of_others: list[Entry] = []
 
-    def at(self, job: str, entries: Sequence[Entry]) -> JobFacts:
+    def at(self, job: str, entries: Sequence[Entry], *, may_move: bool = False) -> JobFacts:
         """The job with its markers; one that names another job is not its own."""
-        return self.look(job, list(self._mine(job, entries)))
+        return replace(self.look(job, list(self._mine(job, entries))), may_move=may_move)
 
     def _mine(self, job: str, entries: Sequence[Entry]) -> Iterator[Marker]:
         for entry in entries:

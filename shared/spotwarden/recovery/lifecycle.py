@@ -15,6 +15,7 @@ class AttemptEvent(Enum):
     FAILED = "the place is known to have refused, and no other is open now"
     NO_PLACE = "no place is open now"
     REVIVED = "its developer started the instances by hand"
+    STAY = "the place to move to has refused, and the instances run where they are"
     END = "the job ended"
     STOP = "its owner stopped it"
     GIVE_UP = "a limit was reached"
@@ -38,6 +39,7 @@ LIFE: Mapping[AttemptState, Mapping[AttemptEvent, AttemptState]] = {
         AttemptEvent.NEXT: AttemptState.PLACING,
         AttemptEvent.CREATED: AttemptState.RUNNING,
         AttemptEvent.FAILED: AttemptState.BACKING_OFF,
+        AttemptEvent.STAY: AttemptState.RUNNING,
         **_CLOSING,
     },
     AttemptState.BACKING_OFF: {**_BEFORE_ASKING, **_CLOSING},

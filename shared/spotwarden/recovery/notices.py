@@ -40,6 +40,25 @@ def started(
     )
 
 
+def moved(attempt: Attempt, ids: Mapping[str, str], tick: Tick) -> Notice:
+    """Say that a job that ran goes on where it costs less, what it costs, and how to keep it where it is."""
+    place = attempt.tries[-1].place
+    return Notice(
+        id=f"started/{attempt.job}/{attempt.number}",
+        kind="moved",
+        severity=Severity.INFO,
+        job=attempt.job,
+        at=tick.now,
+        what=f"{attempt.job} moves to {place} as attempt {attempt.number}",
+        why=attempt.planned,
+        then=f"its VM in {attempt.lost_in} hands over and deletes itself",
+        todo="no action needed. To keep the job where it runs, set move = false in"
+        f" {attempt.job}/metadata/job.toml",
+        owner=attempt.owner,
+        evidence={"instance_id": ", ".join(ids.values()), "zone": place, "attempt": str(attempt.number)},
+    )
+
+
 def _kind_of(asked: Try) -> str:
     """What it was asked for as, where that is not what its script says."""
     if asked.model is None:

@@ -98,6 +98,7 @@ def is_whole(watched: Watched, alive: dict[str, Instance]) -> bool:
         and watch.recorded
         and not watch.lacks
         and watch.whole is None
+        and not watch.moving
         and all(_runs_on(alive.get(instance), watched.since) for instance in watch.instances.values())
     )
 

@@ -21,7 +21,9 @@ TROUBLE_AT_MOST = 10.0
 LONGEST = timedelta(days=3650)
 """No estimate of the work left goes beyond ten years; a fraction done of nearly nothing would."""
 CLEAR = ZoneAvailability()
-NO_PRICES: Mapping[str, float] = {}
+Prices = Mapping[str, float]
+"""USD an hour, by place."""
+NO_PRICES: Prices = {}
 
 
 def learn(record: PlacementRecord, news: Iterable[PlaceNews], limits: PlacementLimits) -> PlacementRecord:
@@ -37,7 +39,7 @@ def order(
     record: PlacementRecord,
     now: datetime,
     limits: PlacementLimits,
-    prices: Mapping[str, float] = NO_PRICES,
+    prices: Prices = NO_PRICES,
 ) -> tuple[str, ...]:
     """Put the places that may be asked now in order, best first; `places[0]` is home.
 
@@ -61,12 +63,20 @@ def order(
     return tuple(sorted((place for place in places if not _blocked(place, record, now, limits)), key=rank))
 
 
+def is_quiet(place: str, record: PlacementRecord, now: datetime, limits: PlacementLimits) -> bool:
+    """Whether nobody was refused there, nor lost a VM, within `fragile`: as far as our own jobs have seen."""
+    availability = record.availability.get(place, CLEAR)
+    return not _within(availability.out, now, limits.fragile) and not _within(
+        availability.taken, now, limits.fragile
+    )
+
+
 def why_there(
     places: Sequence[str],
     record: PlacementRecord,
     now: datetime,
     limits: PlacementLimits,
-    prices: Mapping[str, float] = NO_PRICES,
+    prices: Prices = NO_PRICES,
 ) -> str:
     """Say what Google expects, where that puts another place first than all else does; "" where not."""
     first = order(places, record, now, limits, prices)[:1]

@@ -15,7 +15,7 @@ from spotwarden.model.instance import Operation
 from spotwarden.model.launch import Choice, Launch
 from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
-from spotwarden.recovery import asking, finishing
+from spotwarden.recovery import asking, finishing, planned
 from spotwarden.recovery.avoiding import avoided
 from spotwarden.recovery.begun import unplaced
 from spotwarden.recovery.bounds import time_left
@@ -128,7 +128,7 @@ def _send(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> Step
     if removed(facts, attempt) and not facts.surveyed:
         # Whoever wrote the try may have sent it, and died; then what it made is there.
         return _survey(facts, attempt)
-    if step := _removal(facts, newest, tick):
+    if step := _removal(facts, newest, tick) or _gone_before(facts, newest, tick):
         return step
     if last.kind is TryKind.START:
         return StartInstance(
@@ -155,6 +155,20 @@ def _send(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> Step
         request_id=last.request_id,
         before=until(attempt),
     )
+
+
+def _gone_before(facts: JobFacts, newest: Recorded, tick: Tick) -> Step | None:
+    """End a move whose VM is gone before anything was asked for; None where it runs, or it is no move.
+
+    Who has just written the record has just seen it.
+    """
+    if not newest.attempt.planned or facts.fresh:
+        return None
+    if not facts.surveyed:
+        return _survey(facts, newest.attempt)
+    if facts.unsure:
+        return Wait(reason=f"the list of instances is incomplete ({facts.unsure})", soon=False)
+    return None if planned.is_beside(facts, newest.attempt) else planned.stay(facts, newest, tick)
 
 
 def _choice(facts: JobFacts, tried: Try) -> Choice | None:
@@ -283,4 +297,6 @@ def _refused(facts: JobFacts, newest: Recorded, error: str, policy: Policy, tick
     if removed(facts, attempt):
         return stop(facts, newest, REMOVED, tick)
     failed = replace(newest, attempt=asking.noted(attempt, tick, error=error))
+    if planned.stays(attempt):
+        return planned.stay(facts, failed, tick)
     return asking.go_on(facts, failed, policy, tick, lease=lease(policy.recovery, tick))

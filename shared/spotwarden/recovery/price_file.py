@@ -97,16 +97,20 @@ def only(table: PriceTable, machine_types: Collection[str], gpus: Collection[str
 
 
 def with_prices(facts: JobFacts, file: Path) -> JobFacts:
-    """The facts with what the job's VMs cost in each place, on each machine type."""
+    """The facts with what the job's VMs cost in each place, on each machine type.
+
+    In one region all cost the same: there it matters for a job that may go from on-demand back to spot.
+    """
     if not isinstance(facts.launch, Launch):
         return facts
     others = {other.machine: _prices(other, file) for other in facts.launch.instead}
-    return replace(facts, prices=_prices(facts.launch, file), other_prices=others)
+    prices = _prices(facts.launch, file, everywhere=facts.may_move)
+    return replace(facts, prices=prices, other_prices=others)
 
 
-def _prices(launch: Launch, file: Path) -> Mapping[str, Mapping[VmModel, float]]:
-    """By place and kind of VM; where all places are of one region nobody need know."""
-    if len({region_of(choice.place) for choice in launch.choices}) == 1:
+def _prices(launch: Launch, file: Path, *, everywhere: bool = False) -> Mapping[str, Mapping[VmModel, float]]:
+    """By place and kind of VM; where all places are of one region nobody need know, but for `everywhere`."""
+    if len({region_of(choice.place) for choice in launch.choices}) == 1 and not everywhere:
         return {}
     return place_prices(launch, only(_kept(file), {launch.machine}, launch.accelerators))
 

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 import msgspec
 
-from spotwarden.model.attempt import Attempt, AttemptState
+from spotwarden.model.attempt import Attempt, AttemptState, TryKind
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.instance import Instance, Status
 from spotwarden.model.standing import Standing
@@ -57,7 +57,7 @@ def experiment(
     """The job's row: what it is doing, or how it ended; `stalled` where governance has found it so."""
     newest = facts.ledger[-1].attempt if facts.ledger else None
     first = facts.ledger[0].attempt if facts.ledger else None
-    ids = set(newest.instances.values()) if newest else set()
+    ids = set((newest.instances or _left_running(newest)).values()) if newest else set()
     mine = [instance for instance in instances if instance.id in ids]
     ended = _end(facts)
     return JobSummary(
@@ -86,11 +86,17 @@ def standing(facts: JobFacts, mine: list[Instance], *, stalled: bool = False) ->
         return _CLOSED[newest.state]
     # A flex-start VM is there before it has room: PENDING.
     waits = any(item.status is Status.PENDING for item in mine)
-    if newest.state is not AttemptState.RUNNING or waits:
+    moves = any(item.id in _left_running(newest).values() and item.status in ALIVE for item in mine)
+    if (newest.state is not AttemptState.RUNNING and not moves) or waits:
         return Standing.QUEUED if newest.number == 1 else Standing.RECOVERING
     if not any(item.status in ALIVE for item in mine):
         return Standing.RECOVERING
     return Standing.STALLED if stalled else Standing.RUNNING
+
+
+def _left_running(newest: Attempt) -> Mapping[str, str]:
+    """What a job that is about to be moved runs on meanwhile."""
+    return newest.replaces if newest.planned and not newest.instances and not newest.closed else {}
 
 
 def worded(row: JobSummary) -> str:
@@ -123,7 +129,8 @@ def _moments(attempt: Attempt) -> Iterator[TimelineEvent]:
     for tried in attempt.tries:
         why = f" ({tried.why})" if tried.why else ""
         answer = f", refused: {tried.error}" if tried.error else ""
-        yield TimelineEvent(at=tried.at, what=f"attempt {attempt.number} asked {tried.place}{why}{answer}")
+        did = "stays in" if tried.kind is TryKind.KEEP else "asked"
+        yield TimelineEvent(at=tried.at, what=f"attempt {attempt.number} {did} {tried.place}{why}{answer}")
     for node, instance_id in attempt.instances.items():
         at = attempt.started or attempt.updated
         yield TimelineEvent(at=at, what=f"attempt {attempt.number}: {node} is instance {instance_id}")

@@ -48,7 +48,8 @@ def sweep(context: SweepContext) -> Swept:
     kept = replace(context.cloud, store=KeptObjects(context.cloud.store))
     context = SweepContext.open(kept, settings, context.policy, tick)
     places = PlaceMemory(context.cloud, settings.layout, context.policy, tick, workers=settings.workers)
-    width = SweepWidth(settings.workers, settings.share_from)
+    limits = context.policy.placement
+    width = SweepWidth(settings.workers, settings.share_from, limits.moves if limits.move else 0)
     seen = gather(context.cloud, settings.layout, tick, width, partial(know, context, places))
     if seen.busy:
         # Whoever has the turn looks at this event's marker too, and asks for its own event again.

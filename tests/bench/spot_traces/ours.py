@@ -6,13 +6,16 @@ from datetime import UTC, datetime, timedelta
 
 from spotwarden.model.limits import PlacementLimits, RecoveryLimits
 from spotwarden.model.placement import PlaceEvent, PlacementRecord, PlaceNews
-from spotwarden.recovery import placement
+from spotwarden.recovery import moving, placement
+from spotwarden.recovery.moving import Bill
 
 from .market import Zone
 from .replay import ON_DEMAND, Job, State, Wait
 
 EPOCH = datetime(2025, 10, 4, 0, 10, tzinfo=UTC)
 BACKOFF = RecoveryLimits()
+MOVE = 720.0
+"""Both VMs are paid for as long as a restart takes, and neither trains meanwhile: more than a move costs."""
 
 
 def moment(seconds: float) -> datetime:
@@ -50,6 +53,7 @@ class Ours:
     memory: Memory = field(default_factory=Memory)
     name: str = "job"
     review: float = 0.0
+    overlap: float = MOVE
     turns: int = 0
     waited: bool = False
     asked: dict[str, float] = field(default_factory=dict)
@@ -59,7 +63,7 @@ class Ours:
     def choose(self, state: State, job: Job) -> str | Wait:
         """Stay, turn to on-demand, ask the best place, or wait."""
         if state.place:
-            return state.place
+            return self._cheaper(state, job) or state.place
         if self._why_on_demand(state, job):
             return ON_DEMAND
         chosen = self._place(state, job)
@@ -68,6 +72,18 @@ class Ours:
             self.memory.learn(place, PlaceEvent.PREEMPTED, at)
             self.lost = None
         return chosen
+
+    def _cheaper(self, state: State, job: Job) -> str:
+        """Where a move pays; a job that had to go on-demand for its deadline stays there."""
+        left, now, limits = timedelta(seconds=state.left), moment(state.now), self.memory.limits
+        deadline = None if job.deadline is None else moment(job.deadline)
+        if not self.review or state.place == ON_DEMAND or state.now < state.ready:
+            return ""
+        if not moving.has_time(left, deadline, now, limits):
+            return ""
+        bill = Bill(here=state.place, paid=self.prices[state.place], prices=self.prices, left=left)
+        found = moving.cheaper(self.places, self.memory.record, now, limits, bill)
+        return found.place if found else ""
 
     def _place(self, state: State, job: Job) -> str | Wait:
         now, memory = moment(state.now), self.memory
@@ -115,7 +131,10 @@ class Ours:
         self.memory.learn(place, PlaceEvent.GAVE, now)
 
 
-def ours(zones: Sequence[Zone], home: str, memory: Memory | None = None, name: str = "job") -> Ours:
-    """The rule of a job at home there, that knows the prices."""
+def ours(
+    zones: Sequence[Zone], home: str, memory: Memory | None = None, name: str = "job", *, moves: bool = True
+) -> Ours:
+    """The rule of a job at home there, that knows the prices; without `moves` it stays until it is lost."""
     prices = {zone.name: zone.spot for zone in zones}
-    return Ours(_homed(zones, home), memory or Memory(), name=name, prices=prices)
+    review = moving.TURNS * 60.0 if moves else 0.0
+    return Ours(_homed(zones, home), memory or Memory(), name=name, prices=prices, review=review)

@@ -26,7 +26,7 @@ def study() -> Iterator[Table]:
             title=f"100 h of work, {vms} H100 VM, all or nothing, 8 US zones, restart 12 min; "
             "refusal 20 s, preemption heard of after 60 s",
             head=("", *FIGURES),
-            rows=[[name, *figures(outcomes)] for name, outcomes in _outcomes(zones)],
+            rows=[[name, *figures(outcomes)] for name, outcomes in _outcomes(zones, alone=vms == 1)],
             note="Traces: GCP H100 probes, October 2025 (SkyNomad artifact); prices of 2025-10-23. "
             "* knows what nobody can know without probing.",
         )
@@ -45,23 +45,28 @@ def cheapest(zones: Sequence[Zone]) -> str:
     return min(zones, key=lambda one: (one.spot, one.name)).name
 
 
-def _outcomes(zones: list[Zone]) -> Iterator[tuple[str, list[Outcome]]]:
+def _outcomes(zones: list[Zone], *, alone: bool) -> Iterator[tuple[str, list[Outcome]]]:
+    """A gang is never moved while it runs."""
     jobs = seeds(1)
     home = cheapest(zones)
     yield "one zone, mean of 8", [(job, replay(job, Fixed(zone=z.name), [z])) for job in jobs for z in zones]
     yield "cheapest that has room", _each(jobs, zones, lambda: ByPrice(zones=zones))
     yield "eager failover", _each(jobs, zones, lambda: ByPrice(zones=zones, eager=True))
-    yield "ours, home is cheapest", _each(jobs, zones, lambda: ours(zones, home))
-    yield "ours, mean of 8 homes", _from_each_home(jobs, zones, PlacementLimits())
-    yield "  with nothing but the block", _from_each_home(jobs, zones, BLOCK_ONLY)
-    yield "  8 jobs share a memory", fleet(jobs, zones)
+    yield "ours, home is cheapest", _each(jobs, zones, lambda: ours(zones, home, moves=alone))
+    yield "ours, mean of 8 homes", _from_each_home(jobs, zones, PlacementLimits(), moves=alone)
+    if alone:
+        yield "  that are never moved", _from_each_home(jobs, zones, PlacementLimits(), moves=False)
+    yield "  with nothing but the block", _from_each_home(jobs, zones, BLOCK_ONLY, moves=alone)
+    yield "  8 jobs share a memory", fleet(jobs, zones, moves=alone)
     yield "cheapest up for an hour *", _each(jobs, zones, lambda: Aged(zones=zones))
     yield "omniscient: lasts longest *", _each(jobs, zones, lambda: Longest(zones=zones))
 
 
-def _from_each_home(jobs: Sequence[Job], zones: list[Zone], limits: PlacementLimits) -> list[Outcome]:
+def _from_each_home(
+    jobs: Sequence[Job], zones: list[Zone], limits: PlacementLimits, *, moves: bool
+) -> list[Outcome]:
     return [
-        (job, replay(job, ours(zones, one.name, Memory(limits=limits)), zones))
+        (job, replay(job, ours(zones, one.name, Memory(limits=limits), moves=moves), zones))
         for job in jobs
         for one in zones
     ]
@@ -71,11 +76,11 @@ def _each(jobs: Sequence[Job], zones: list[Zone], rule: Callable[[], Rule]) -> l
     return [(job, replay(job, rule(), zones)) for job in jobs]
 
 
-def fleet(jobs: Sequence[Job], zones: list[Zone]) -> list[Outcome]:
+def fleet(jobs: Sequence[Job], zones: list[Zone], *, moves: bool) -> list[Outcome]:
     """For each seed eight jobs at a time, one at home in each zone, that learn from one another."""
     outcomes = []
     for job in jobs:
         memory = Memory()
-        runs = [Run(job, ours(zones, one.name, memory, name=one.name), zones) for one in zones]
+        runs = [Run(job, ours(zones, one.name, memory, name=one.name, moves=moves), zones) for one in zones]
         outcomes += [(job, state) for state in together(runs)]
     return outcomes

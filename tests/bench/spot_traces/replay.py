@@ -43,6 +43,7 @@ class State:
     restarts: int = 0
     asks: int = 0
     refused: int = 0
+    moves: int = 0
     cost: float = 0.0
     last: str = ""
     lost: str = ""
@@ -60,6 +61,8 @@ class Rule(Protocol):
 
     review: float
     """How often a running job is looked at, seconds; 0 for never."""
+    overlap: float
+    """For how long the old VM is paid for beside the new one in a move, seconds."""
 
     def choose(self, state: State, job: Job) -> str | Wait:
         """Name the place to be in: a zone, on-demand, or nowhere until a moment."""
@@ -117,20 +120,29 @@ def together(runs: Sequence[Run]) -> list[State]:
 
 
 def _enter(wanted: str, state: State, job: Job, rule: Rule, zones: dict[str, Zone]) -> bool:
-    """Ask for a place; the old one is left."""
+    """Ask for a place; who runs goes on where it is if that refuses."""
     if wanted != ON_DEMAND:
         state.asks += 1
         if not zones[wanted].open(state.now):
             state.refused += 1
             rule.refused(wanted, state.now)
-            state.place, state.now = "", state.now + job.ask
+            if state.place:
+                return True
+            state.now += job.ask
             return False
         rule.given(wanted, state.now)
         if state.last and zones[state.last].region != zones[wanted].region:
             state.cost += job.egress
         state.last = wanted
+    if state.place:
+        state.moves += 1
+        state.cost += _price(state.place, zones) * job.gang * rule.overlap / HOUR
     state.place, state.ready = wanted, state.now + job.restart
     return True
+
+
+def _price(place: str, zones: dict[str, Zone]) -> float:
+    return min(zone.on_demand for zone in zones.values()) if place == ON_DEMAND else zones[place].spot
 
 
 def _run(state: State, job: Job, rule: Rule, zones: dict[str, Zone]) -> None:
@@ -145,8 +157,7 @@ def _run(state: State, job: Job, rule: Rule, zones: dict[str, Zone]) -> None:
     until = min(ends)
     left = state.left - max(0.0, until - max(state.now, state.ready))
     state.left = left if left > A_MOMENT else 0.0
-    price = zones[place].spot if spot else min(one.on_demand for one in zones.values())
-    state.cost += price * job.gang * (until - state.now) / HOUR
+    state.cost += _price(place, zones) * job.gang * (until - state.now) / HOUR
     state.now = until
     if state.left > 0 and until == closes and not zones[place].open(until):
         state.place, state.lost, state.restarts, state.now = "", place, state.restarts + 1, until + job.notice

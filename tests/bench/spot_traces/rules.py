@@ -12,6 +12,7 @@ class Deaf:
     """A rule that learns nothing."""
 
     review: float = 0.0
+    overlap: float = 0.0
 
     def refused(self, place: str, now: float) -> None:
         """Ignore it."""

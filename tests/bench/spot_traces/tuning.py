@@ -57,9 +57,9 @@ def _marked(limits: PlacementLimits, text: str) -> str:
 
 def _figures(limits: PlacementLimits, markets: dict[int, list[Zone]], odd: int) -> list[str]:
     runs = []
-    for zones in markets.values():
+    for vms, zones in markets.items():
         for home in (cheapest(zones), *HOMES):
-            rule = [(job, ours(zones, home, Memory(limits=limits))) for job in seeds(odd)]
+            rule = [(job, ours(zones, home, Memory(limits=limits), moves=vms == 1)) for job in seeds(odd)]
             runs += [(job, replay(job, one, zones)) for job, one in rule]
     return [
         f"{mean((state.now - job.start) / HOUR for job, state in runs):.2f}",

@@ -4,6 +4,8 @@
 HANDING=$STATE/handing-over BEGUN=$STATE/begun
 # Seconds after the end of the notice at which a successor begins by itself.
 HANDOVER_MARGIN=60
+# Seconds that a VM waits for a predecessor that nothing takes: it may have died just then.
+MOVE_WAIT=600
 PREDECESSOR="" STANDBY="" NOTICED=0
 
 # --- The VM that will be taken. ---
@@ -11,7 +13,7 @@ PREDECESSOR="" STANDBY="" NOTICED=0
 # Whether it was told beforehand, and nobody has pressed the power button yet. The nodes of a gang stop together.
 hands_over() {
   setting early
-  [ "$TAKEN" = preempted ] && [ "$NODES" = 1 ] && [ -n "${REPLY#0}" ] && [ ! -e "$STATE/shutdown" ]
+  [[ $TAKEN == preempted || $TAKEN == moved ]] && [ "$NODES" = 1 ] && [ -n "${REPLY#0}" ] && [ ! -e "$STATE/shutdown" ]
 }
 
 # Call the successor, and train on until just enough of the notice is left to stop and to upload what is new.
@@ -21,12 +23,45 @@ use_notice() {
   number reserve 30
   most=$((NOTICE_SECONDS - REPLY))
   : >"$HANDING"
-  say "this VM will be taken in $NOTICE_SECONDS s; the program goes on for $((most > 0 ? most : 0)) s more"
+  say "this VM will be ${TAKEN/preempted/taken} in $NOTICE_SECONDS s; the program goes on for $((most > 0 ? most : 0)) s more"
   ask_for_checkpoint
-  loop announce
+  [ "$TAKEN" = moved ] || loop announce
   while [ -z "$ALL_SAID$FENCED" ] && [ ! -e "$STATE/shutdown" ] && [ $((SECONDS - NOTICED)) -lt "$most" ] && program_runs; do
     listen 1
   done
+}
+
+# Whether this job may be moved while it runs, and the program has begun here.
+may_move() {
+  setting early
+  [ "$NODES" = 1 ] && [ -n "${REPLY#0}" ] && [ -e "$BEGUN" ]
+}
+
+# Nothing else may be written for minutes: a move is looked for by itself.
+watch_moves() {
+  while sleep "$MOVE_PERIOD"; do
+    may_write
+  done
+}
+MOVE_PERIOD=30
+
+# Whether a record, in REPLY, is that of a move of this VM's job: until it runs elsewhere, the program goes on here.
+planned_move() { replaced_early && [[ $REPLY =~ \"planned\":\"[^\"] ]]; }
+
+# Whether a record, in REPLY, is that of a move; once the VM that the job moves to is there, that is told.
+note_move() {
+  planned_move || return
+  [[ $REPLY == *'"state":"running"'* ]] && [ ! -e "$STATE/moved" ] || return 0
+  : >"$STATE/moved"
+  echo moved 1<>"$STATE/events" >"$STATE/events"
+}
+
+# Whether the job has moved away from this VM: nothing else takes it.
+has_moved() {
+  local file=$STATE/next.$BASHPID
+  get "$HERE/metadata/attempts/$NEXT.json" "$file" 20 || return
+  read_record "$file"
+  planned_move && [[ $REPLY == *'"state":"running"'* ]]
 }
 
 announce() {
@@ -213,6 +248,10 @@ find_predecessor() {
   # By the clock, and by the time since then on this VM, whatever its clock says.
   BEGIN_AT=$((${created:-$REPLY} + NOTICE_SECONDS + HANDOVER_MARGIN))
   BEGIN_AFTER=$((SECONDS + NOTICE_SECONDS + HANDOVER_MARGIN))
+  if [[ $record =~ \"planned\":\"[^\"] ]]; then
+    # Nothing takes the predecessor: it hands over once it has seen that this VM is there.
+    BEGIN_AT=9999999999 BEGIN_AFTER=$((SECONDS + MOVE_WAIT))
+  fi
   say "instance $PREDECESSOR still runs: the program begins once that has handed over"
 }
 

@@ -8,7 +8,7 @@ listen() {
   read -r -t "$1" -u 5 word more || return 0
   case $word in
     ended) ALL_SAID=1 ;;
-    shutdown | preempted) TAKEN=${TAKEN:-$word} ;;
+    shutdown | preempted | moved) TAKEN=${TAKEN:-$word} ;;
     fenced) FENCED=1 ;;
     peers) PEERS_SAY=$more ;;
   esac
@@ -100,6 +100,7 @@ live() {
     await_predecessor || { refuse_start && return; }
     [ ! -e "$BEGUN" ] || { loop send_beats && loop send_output; }
     [ "$NODES" = 1 ] || loop watch_peers
+    ! may_move || loop watch_moves
     while [ -z "$ALL_SAID$TAKEN$FENCED$PEERS_SAY" ] && program_runs; do
       listen 1
     done
@@ -159,6 +160,7 @@ give_way() {
   end_loops
   stop_program 2
   say "the program was stopped: a newer attempt has taken over the job"
+  ! has_moved || leave
 }
 
 # The VM is being taken, or shut down: some seconds for the program, the rest for what it wrote.

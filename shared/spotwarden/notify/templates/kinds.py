@@ -27,6 +27,7 @@ def _kind(subject: str, meaning: str, *severities: Severity) -> NoticeKind:
 _OF_JOBS = {
     "launched": _kind("launched", "A submitted job runs its first attempt.", Severity.INFO),
     "recovered": _kind("running again", "A job runs again, as its next attempt.", Severity.INFO),
+    "moved": _kind("moved", "A running job goes on where it costs less.", Severity.INFO),
     "not_recoverable": _kind(
         "preempted, can't restart",
         "A job was preempted and can't be restarted until something is fixed.",
