@@ -7,6 +7,9 @@ import msgspec
 
 LONGEST = timedelta(days=3650)
 """Nothing is foretold for longer than ten years."""
+WHOLE_FROM = 1000
+"""Numbers of four digits are told without a fraction."""
+SHARE_AT_MOST = 10
 HAIR = 1e-9
 """Sums of fractions that should be equal differ by less than this."""
 
@@ -83,7 +86,7 @@ def hours(span: timedelta) -> float:
 
 def in_words(count: float, unit: str = "h") -> str:
     """A number of hours or GPU-hours, with no more digits than it needs."""
-    return f"{count:.4g} {unit}" if count < 1000 else f"{count:.0f} {unit}"  # noqa: PLR2004 — four digits are whole
+    return f"{count:.4g} {unit}" if count < WHOLE_FROM else f"{count:.0f} {unit}"
 
 
 def long(count: float) -> str:
@@ -95,4 +98,4 @@ def long(count: float) -> str:
 
 def percent(share: float) -> str:
     """A share as a person reads it; never rounded up to what is not reached."""
-    return "over 999%" if share >= 10 else f"{int(share * 1000 + HAIR * 1000) / 10:g}%"  # noqa: PLR2004 — as said
+    return "over 999%" if share >= SHARE_AT_MOST else f"{int(share * 1000 + HAIR * 1000) / 10:g}%"

@@ -10,6 +10,8 @@ from spotwarden.report.views.text import plain
 _WIDTH, _LEFT, _RIGHT = 900, 56, 12
 _HEIGHT, _TOP, _BOTTOM = 220, 8, 24
 _NAMES, _ROW = 190, 24
+BESIDE_BAR = 26
+"""Letters of a name that fit beside its bar."""
 MOST_BARS = 12
 """Names of one picture; the table has all."""
 _HOUR = timedelta(hours=1)
@@ -58,7 +60,7 @@ def along(title: str, named: Named) -> Picture | None:
     areas, texts = [], []
     for place, (name, spans) in enumerate(shown):
         y, low = place * _ROW + 4, 0.0
-        short = name if len(name) <= 26 else f"{name[:25]}…"  # noqa: PLR2004 — what fits beside the bar
+        short = name if len(name) <= BESIDE_BAR else f"{name[: BESIDE_BAR - 1]}…"
         texts.append(DrawnText(x=_NAMES - 8, y=y + 13, text=short, kind="end"))
         for kind, hours in _parts(spans):
             start, end = right(low), right(low + hours)

@@ -23,6 +23,8 @@ from spotwarden.report.views.text import Words
 
 WIDTH, LEFT, RIGHT = 1000, 150, 12
 _ROW, _GAP, _AXIS, _LOADS = 20, 5, 26, 70
+BESIDE_PICTURE = 20
+"""Letters of a name that fit there."""
 MOST_ROWS = 30
 """Rows of bars: a gang of more VMs is drawn in part, and stands in the table in full."""
 _LETTER = 7.0
@@ -175,7 +177,7 @@ class _Timeline:
         return grid, [text for text in labels if LEFT + 20 <= text.x <= WIDTH - RIGHT - 40]
 
     def _name(self, name: str, down: int = 12) -> None:
-        short = name if len(name) <= 20 else f"{name[:19]}…"  # noqa: PLR2004 — what fits beside the picture
+        short = name if len(name) <= BESIDE_PICTURE else f"{name[: BESIDE_PICTURE - 1]}…"
         self.texts.append(DrawnText(x=0, y=self.y + down, text=short))
 
     def _span(self, start: datetime, end: datetime | None) -> str:
