@@ -28,6 +28,9 @@ from spotwarden.recovery.removal import removal_of
 from spotwarden.recovery.treadmill import work_of
 from spotwarden.recovery.truth_table import judge
 
+NAMED = 3
+"""Nodes that a reason names; further ones are counted."""
+
 
 def bend(facts: JobFacts, policy: Policy, tick: Tick) -> Step | None:
     """What is to be done about the members of a gang that bends; None where nothing is, or for any other."""
@@ -89,8 +92,8 @@ def _lost(
 
 
 def _named(gone: Mapping[str, str]) -> str:
-    first = ", ".join([*gone][:3])
-    more = f" and {len(gone) - 3} more" if len(gone) > 3 else ""  # noqa: PLR2004 — as many as a line holds
+    first = ", ".join([*gone][:NAMED])
+    more = f" and {len(gone) - NAMED} more" if len(gone) > NAMED else ""
     return f"{first}{more} {'was' if len(gone) == 1 else 'were'}"
 
 

@@ -135,6 +135,7 @@ def test_a_snapshot_is_made_of_a_disk(furnished: World):
     snapshot = furnished.get("global/snapshots/s")
     assert (snapshot["diskSizeGb"], snapshot["labels"]) == ("20", {"a": "b"})
     assert snapshot["sourceDisk"].endswith(f"{DISKS}/data")
+    assert snapshot["sourceDiskId"] == furnished.get(f"{DISKS}/data")["id"]
     assert furnished.refused("POST", f"{DISKS}/data/createSnapshot", {"name": "s"})[0] == 409
 
 

@@ -3,7 +3,9 @@
 from datetime import timedelta
 from uuid import uuid4
 
-from spotwarden.layout import AttemptRecord, Heartbeat, OpenJob, StatusCode
+import msgspec
+
+from spotwarden.layout import AttemptRecord, Heartbeat, LaunchedRecord, OpenJob, StatusCode
 from spotwarden.model.attempt import Attempt, AttemptState, Try
 from spotwarden.model.governance import (
     ComplianceLimits,
@@ -139,6 +141,10 @@ def what_a_job_left_behind(stage: Stage) -> None:
     stage.make("global/snapshots", name="base", sourceDisk=source, labels=labels)
     stage.store(StatusCode(job="gone"), b"0")
     places = (f"zones/{ZONE}/disks", "regions/us-central1/addresses", "global/snapshots")
+    [disk], [address] = (stage.get(place)["items"] for place in places[:2])
+    network = {"accessConfigs": [{"natIP": address["address"]}]}
+    ran = {"gone": {"disks": {"work": {"id": disk["id"]}}, "instance": {"networkInterfaces": [network]}}}
+    stage.store(LaunchedRecord(job="gone", attempt=1), msgspec.json.encode(ran))
     stage.wait(hours=1)
     stage.sweep_until(lambda: not any(stage.get(one).get("items") for one in places), minutes=6)
 

@@ -115,7 +115,8 @@ def image(request: InsertRequest) -> dict[str, Any]:
         "sourceType": "RAW",
         "status": "READY",
         "archiveSizeBytes": "0",
-        "diskSizeGb": given.get("diskSizeGb", _size_of_source(request)),
+        **_of_source(request),
+        **({"diskSizeGb": given["diskSizeGb"]} if "diskSizeGb" in given else {}),
         "architecture": given.get("architecture", "X86_64"),
         "storageLocations": given.get("storageLocations", ["us"]),
         "labelFingerprint": fingerprint(given.get("labels", {})),
@@ -126,22 +127,26 @@ def snapshot(request: InsertRequest) -> dict[str, Any]:
     """A snapshot of a disk."""
     return {
         "status": "READY",
-        "diskSizeGb": _size_of_source(request),
+        **_of_source(request),
         "storageBytes": "0",
         "labelFingerprint": fingerprint(request.given.get("labels", {})),
     }
 
 
-def _size_of_source(request: InsertRequest) -> str:
-    """The size of the disk that it is made from, in GB; 10 where it is made from something else."""
+def _of_source(request: InsertRequest) -> dict[str, Any]:
+    """The disk that it is made from, and its size in GB; 10 where it is made from something else."""
     text = request.given.get("sourceDisk", "")
     if not text:
-        return "10"
+        return {"diskSizeGb": "10"}
     reference = request.site.links.read(text, field="resource.sourceDisk", collection="disks", scope="")
     found = request.site.things["disks"].get(reference.scope, reference.name)
     if found is None:
         raise not_found(reference.path)
-    return str(found["sizeGb"])
+    return {
+        "sourceDisk": found["selfLink"],
+        "sourceDiskId": str(found["id"]),
+        "diskSizeGb": str(found["sizeGb"]),
+    }
 
 
 def template(request: InsertRequest) -> dict[str, Any]:

@@ -49,10 +49,10 @@ def exchange(request: Request, machine: str) -> Request | NoExchange:
     body = request.body
     inner: Mapping[str, Any] = body.get("instanceProperties", body)
     own = last(inner.get("machineType", ""))
-    if reason := _unknown(request, own, machine):
-        return NoExchange(reasons=(reason,))
     was, will = family_of(own), family_of(machine)
-    assert was is not None and will is not None  # noqa: S101, PT018 — `_unknown` has seen to it
+    reason = _unknown(request, own, machine)
+    if reason or was is None or will is None:
+        return NoExchange(reasons=(reason,))
     reasons = tuple(
         dict.fromkeys((*_reasons(inner, body, was, will, machine), *_ssd_reasons(inner, will, machine)))
     )
