@@ -137,9 +137,28 @@ def revived(facts: JobFacts, attempt: Attempt) -> dict[str, str]:
             if alive(instance) and _by_hand(facts, instance, attempt)
         }
     running = {instance.id for instance in facts.instances if alive(instance)}
-    old = {node: name for node, name in attempt.replaces.items() if name in running}
+    old = {node: name for node, name in sorted(_past(facts, attempt)) if name in running}
     new = {item.name: item.id for item in launched_anew(facts, attempt)}
     return next((ids for ids in (new, old) if whole(facts, ids)), {})
+
+
+def started_beside(facts: JobFacts, attempt: Attempt) -> list[Instance]:
+    """A gang's earlier nodes that somebody has started since its owner asked for this attempt.
+
+    A preemption's survivors, which go before the gang is made anew, have run since before the claim.
+    """
+    gang = isinstance(facts.launch, Launch) and facts.launch.gang
+    if not gang or attempt.lost is not None:
+        return []
+    past = _past(facts, attempt)
+    return [
+        instance
+        for instance in facts.instances
+        if alive(instance)
+        and (instance.name, instance.id) in past
+        and instance.started is not None
+        and instance.started >= attempt.created
+    ]
 
 
 def launched_anew(facts: JobFacts, attempt: Attempt) -> list[Instance]:

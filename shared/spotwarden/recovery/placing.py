@@ -22,7 +22,16 @@ from spotwarden.recovery.bounds import time_left
 from spotwarden.recovery.choosing import held_zones
 from spotwarden.recovery.clearing import clear_the_way, in_the_way
 from spotwarden.recovery.ending import stop
-from spotwarden.recovery.finishing import finish, inserted, launched_anew, made, made_and_gone, revived, whole
+from spotwarden.recovery.finishing import (
+    finish,
+    inserted,
+    launched_anew,
+    made,
+    made_and_gone,
+    revived,
+    started_beside,
+    whole,
+)
 from spotwarden.recovery.flexible import is_flexible, waiting
 from spotwarden.recovery.identity import CLOCKS_APART
 from spotwarden.recovery.launching import prepare
@@ -63,8 +72,8 @@ def _undone(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> St
         )
     if step := _removal(facts, newest, tick):
         return step
-    if new := launched_anew(facts, attempt):
-        names = ", ".join(instance.name for instance in new)
+    if by_hand := launched_anew(facts, attempt) or started_beside(facts, attempt):
+        names = ", ".join(instance.name for instance in by_hand)
         return Wait(reason=f"{names} was launched by hand, and not the whole gang", soon=False)
     if attempt.not_before and attempt.not_before > tick.now:
         return tell_of_wait(facts, newest, policy, tick) or asking.wait(attempt, tick)

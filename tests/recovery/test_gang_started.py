@@ -1,0 +1,49 @@
+"""A gang whose nodes a person starts while a launch that they asked for was cut off."""
+
+from datetime import timedelta
+
+import pytest
+
+from spotwarden.model.action import DeleteInstance, LaunchInstances, Wait
+from spotwarden.model.attempt import AttemptState
+from tests.recovery.facts import NOW
+
+IDS = {"gang-1": "1001", "gang-2": "1002"}
+
+
+@pytest.fixture
+def cut_off(some):
+    """A closed gang, and the claim of a `submit --again` that was cut off; `nodes` run since `started`."""
+
+    def build(*nodes, started=NOW):
+        over = some.attempt(1, AttemptState.STOPPED, job="gang", instances=IDS)
+        claim = some.attempt(
+            2, AttemptState.CLAIMED, job="gang", replaces={}, lost=None, tries=(), created=NOW
+        )
+        running = tuple(
+            some.instance(name=node, id=IDS[node], job="gang", attempt=1, started=started) for node in nodes
+        )
+        return some.gang_job(ledger=(over, claim), nodes=(), instances=running), some.surveyed(*running)
+
+    return build
+
+
+def test_a_gang_that_is_started_whole_is_taken_as_it_runs(cut_off, walk):
+    """Nobody's VM is deleted that its owner has started a minute ago."""
+    facts, surveyed = cut_off("gang-1", "gang-2")
+    steps, known = walk(facts, surveyed)
+    assert not {DeleteInstance, LaunchInstances} & {type(step) for step in steps}
+    assert (known.newest.state, known.newest.instances) == (AttemptState.RUNNING, IDS)
+
+
+def test_a_gang_of_which_one_node_is_started_waits_for_the_other(cut_off, walk):
+    """It may come any moment; until then nothing is deleted."""
+    steps, _ = walk(*cut_off("gang-1"))
+    assert isinstance(steps[-1], Wait)
+    assert steps[-1].reason == "gang-1 was launched by hand, and not the whole gang"
+
+
+def test_a_node_that_has_run_since_before_the_launch_goes_before_the_gang_is_made(cut_off, walk):
+    """It is what a stop left behind: its owner asked for the gang while it ran."""
+    steps, _ = walk(*cut_off("gang-1", started=NOW - timedelta(seconds=1)))
+    assert DeleteInstance in [type(step) for step in steps]
