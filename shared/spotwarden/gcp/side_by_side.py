@@ -16,7 +16,7 @@ def side_by_side(items: Sequence[Item], call: Callable[[Item], Result]) -> list[
 
     The first error in that order rises, and what has not begun by then is not begun.
     """
-    if len(items) < 2:  # noqa: PLR2004 - one alone waits for nobody
+    if len(items) <= 1:  # one alone waits for nobody
         return [call(item) for item in items]
     pool = ThreadPoolExecutor(min(AT_ONCE, len(items)))
     try:

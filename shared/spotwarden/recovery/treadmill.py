@@ -47,7 +47,7 @@ def treadmill(facts: JobFacts, claimed: Attempt) -> Treadmill | None:
         up = max(successor.lost - attempt.started, timedelta()) if attempt.started else timedelta()
         row.append(_Life(number=attempt.number, last=work.last, up=up))
         furthest = max(furthest, work.last)
-    if len(row) < 2:  # noqa: PLR2004 — what one attempt did may all be kept
+    if len(row) <= 1:  # what one attempt did may all be kept
         return None
     return Treadmill(
         attempts=tuple(life.number for life in row),

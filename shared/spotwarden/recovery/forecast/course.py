@@ -28,6 +28,8 @@ SHORT = timedelta(minutes=10)
 """A stretch of steps that is shorter tells no pace: the first steps are the slow ones."""
 SURE = 0.05
 """How far off a pace is that a long stretch has told."""
+ENOUGH = 2
+"""Starts from the beginning that prove it: the first loss may have come before the first save."""
 NO_STEPS = "it tells no progress. Let its program write step and steps, or set work in job.toml"
 NO_PACE = "its steps have not been seen for ten minutes yet"
 NO_SENSE = "its steps make no sense"
@@ -215,8 +217,8 @@ def _interval(past: JobPast) -> float | None:
 
 def _saves_nothing(past: JobPast) -> bool:
     """Whether each of its last two starts or more was from the beginning, by the steps that it told."""
-    anew = list(_begun_anew(past))[-2:]
-    return len(anew) == 2 and all(anew)  # noqa: PLR2004 — the first loss may have come before the first save
+    anew = list(_begun_anew(past))[-ENOUGH:]
+    return len(anew) == ENOUGH and all(anew)
 
 
 def _begun_anew(past: JobPast) -> Iterator[bool]:

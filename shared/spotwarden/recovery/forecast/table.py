@@ -21,4 +21,4 @@ def read_markets() -> SeenMarkets:
 
 def chance_of(job: str) -> Chance:
     """The same chances for the same job: a forecast that is read twice says the same."""
-    return Random(job)  # noqa: S311 — nobody is to be kept from guessing it
+    return Random(job)
