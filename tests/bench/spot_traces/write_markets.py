@@ -47,6 +47,16 @@ def written() -> tuple[str, str]:
 
 def markets(vms: int) -> Iterator[SpotMarket]:
     """The rows for so many VMs: zones, then regions, then all of them."""
+    yield from of_zones(vms)
+    there = us(list(h100(vms, held=False).values()))
+    for region in sorted({zone.region for zone in there}):
+        yield _replayed(vms, Reach.REGION, region, [zone for zone in there if zone.region == region])
+    yield _replayed(vms, Reach.REGION, "", there)
+    yield _replayed(vms, Reach.REGIONS, "", there)
+
+
+def of_zones(vms: int) -> Iterator[SpotMarket]:
+    """The rows of jobs that stay in their zone, and that of all zones together."""
     zones = [zone for zone in h100(vms, held=False).values() if any(zone.up)]
     stays = {zone.name: _stays(zone) for zone in zones}
     for zone in zones:
@@ -54,11 +64,6 @@ def markets(vms: int) -> Iterator[SpotMarket]:
     every = [stay for zone in zones for stay in stays[zone.name]]
     gone = [wait for zone in zones for wait in _closed(zone)]
     yield _row(vms, Reach.ZONE, "", every, gone, _ages(every))
-    there = us(zones)
-    for region in sorted({zone.region for zone in there}):
-        yield _replayed(vms, Reach.REGION, region, [zone for zone in there if zone.region == region])
-    yield _replayed(vms, Reach.REGION, "", there)
-    yield _replayed(vms, Reach.REGIONS, "", there)
 
 
 def _stays(zone: Zone) -> list[ReplayedLife]:
