@@ -43,8 +43,11 @@ def waits(found: Sequence[ReplayedLife]) -> list[float]:
 
 
 def moving(reach: Reach, home: Zone, zones: Sequence[Zone]) -> tuple[Rule, list[Zone]]:
-    """The rule of a job that may move so far from its home, and the zones that it has."""
+    """The rule of a job that may move so far when it is lost, and the zones that it has.
+
+    It moves for no lower price: a forecast is of losses.
+    """
     if reach is Reach.ZONE:
         return Fixed(zone=home.name), [home]
     near = [zone for zone in zones if reach is Reach.REGIONS or zone.region == home.region]
-    return ours(near, home.name), near
+    return ours(near, home.name, moves=False), near
