@@ -371,3 +371,11 @@ def test_the_real_gcloud_sends_the_same(write, gcloud, words):
 def _bare(value: Any) -> Any:
     """With Google's address for that of the server here."""
     return json.loads(re.sub(r"http://127\.0\.0\.1:\d+", GOOGLE, json.dumps(value)))
+
+
+def test_a_range_of_nodes_asks_for_the_most_and_says_the_least_in_the_job_file(workstation, here):
+    """The script is that of a gang of sixteen."""
+    words = ("--job", "j", "--machine", "e2-small", "--zone", "us-central1-a", "--nodes", "8:16")
+    done = workstation.ok("run", *words, "--dry-run", "--", "true")
+    assert "--count=16" in done
+    assert 'nodes = "8:16"' in done

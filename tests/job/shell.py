@@ -17,6 +17,7 @@ PARTS = (
     "files",
     "progress",
     "gang",
+    "members",
     "tpu",
     "program",
     "handover",

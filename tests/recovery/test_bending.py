@@ -4,11 +4,15 @@ from datetime import timedelta
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from spotwarden.layout import JobFileName, MarkerName
 from spotwarden.model.attempt import AttemptState
 from spotwarden.model.instance import Status
+from spotwarden.model.jobfile import JobFile
 from spotwarden.model.marker import MarkerBody
+from spotwarden.recovery.elastic import range_problem
+from tests.fakes.beats import kit_beat
 from tests.fakes.world import GANG
 
 FOUR = GANG.replace(b"gang-1,gang-2", b"gang-1,gang-2,gang-3,gang-4")
@@ -23,6 +27,15 @@ def four(new_world):
     world.store(JobFileName(job="gang"), b'nodes = "2:4"')
     world.settle()
     return world
+
+
+def settle(world, ticks=4):
+    """Let so many ticks pass; whatever runs and is no member says that it is ready."""
+    for _ in range(ticks):
+        world.sweep()
+        for vm in world.instances():
+            kit_beat(world.cloud.store, vm.name, job="gang", instance_id=vm.id, status="waiting")
+        world.wait(minutes=1)
 
 
 def running(world):
@@ -53,7 +66,7 @@ def test_a_lost_node_is_refilled_under_its_name_beside_its_peers(four):
     """The three others are the same VMs; the owner is told of the loss and of the refill."""
     kept = {node: name for node, name in four.attempts()[-1].instances.items() if node != "gang-2"}
     lose(four, "gang-2")
-    four.settle(6)
+    settle(four, 6)
     newest = four.attempts()[-1]
     assert running(four) == ALL
     assert newest.lacking == {}
@@ -71,13 +84,23 @@ def test_a_lost_node_is_refilled_under_its_name_beside_its_peers(four):
 def test_what_a_refill_makes_is_told_to_wait_for_its_record_and_is_alone_in_the_request(four):
     """The request names the missing node only, and one is enough."""
     lose(four, "gang-2", "gang-4")
-    four.settle(6)
+    settle(four, 6)
     launches = [entry for entry in four.audit() if entry["action"] == "LaunchInstances"]
     asked = [entry["detail"]["request"]["body"] for entry in launches]
     assert [sorted(body["perInstanceProperties"]) for body in asked] == [["gang-2", "gang-4"]]
     assert (asked[0]["count"], asked[0]["minCount"]) == ("2", "1")
     items = asked[0]["instanceProperties"]["metadata"]["items"]
     assert {"key": "spotwarden-joins", "value": "1"} in items
+
+
+def test_the_others_train_on_until_a_refilled_vm_is_set_up(four):
+    """It says nothing: ten minutes later it joins all the same."""
+    lose(four, "gang-2")
+    four.settle(9)
+    assert running(four) == ALL
+    assert len(four.attempts()[-1].instances) == 3
+    four.settle(6)
+    assert len(four.attempts()[-1].instances) == 4
 
 
 def test_a_zone_without_room_is_asked_again_every_ten_minutes_while_the_gang_goes_on(four):
@@ -92,7 +115,7 @@ def test_a_zone_without_room_is_asked_again_every_ten_minutes_while_the_gang_goe
     assert 4 <= four.done("LaunchInstances") <= 7
     assert four.done("DeleteInstance") == 0
     four.cloud.compute.restock(HOME)
-    four.settle(15)
+    settle(four, 20)
     assert running(four) == ALL
 
 
@@ -100,7 +123,7 @@ def test_a_zone_that_has_room_for_one_gives_one(four):
     """The other is asked for later."""
     four.cloud.compute.stock_out(HOME, left=1)
     lose(four, "gang-2", "gang-4")
-    four.settle(5)
+    settle(four, 5)
     assert len(running(four)) == 3
     assert len(four.attempts()[-1].instances) == 3
     assert len(four.attempts()[-1].lacking) == 1
@@ -110,7 +133,7 @@ def test_below_its_lower_bound_the_gang_is_made_anew_as_a_whole(four):
     """One of four is too few: it goes, and all four come together."""
     before = set(four.vms())
     lose(four, "gang-1", "gang-2", "gang-3")
-    four.settle(10)
+    settle(four, 10)
     assert running(four) == ALL
     assert not set(four.vms()) & before
     newest = four.attempts()[-1]
@@ -125,7 +148,7 @@ def test_a_gang_that_no_place_has_room_for_takes_what_its_lower_bound_allows(fou
         for zone in ("us-central1-a", "us-central1-b", "us-central1-c", "us-central1-f"):
             # What a request in vain had made for a moment is there again for the next one.
             four.cloud.compute.stock_out(zone, left=0 if running(four) else 3)
-        four.settle(1)
+        settle(four, 1)
     assert len(running(four)) == 3
     newest = four.attempts()[-1]
     assert newest.state is AttemptState.RUNNING
@@ -147,9 +170,9 @@ def test_a_node_that_its_owner_deletes_is_not_wanted_any_more(four):
 def test_a_removed_node_does_not_come_back_with_the_whole_gang_either(four):
     """After the owner took one of four away, two are lost: below the bound three are made, not four."""
     four.cloud.compute.owner_deletes("gang-3")
-    four.settle(20)
+    settle(four, 20)
     lose(four, "gang-1", "gang-2")
-    four.settle(12)
+    settle(four, 12)
     assert running(four) == ["gang-1", "gang-2", "gang-4"]
     assert four.attempts()[-1].state is AttemptState.RUNNING
 
@@ -158,7 +181,7 @@ def test_a_gang_of_which_too_many_nodes_were_removed_is_closed(four):
     """One after the other: with one of four left nothing is launched, and what runs is left alone."""
     for node in ("gang-4", "gang-3", "gang-2"):
         four.cloud.compute.owner_deletes(node)
-        four.settle(15)
+        settle(four, 15)
     assert running(four) == ["gang-1"]
     assert four.attempts()[-1].state is AttemptState.STOPPED
     assert four.done("LaunchInstances") == 0
@@ -170,7 +193,7 @@ def test_losses_in_a_row_are_one_record_each_and_all_come_back(four):
     four.sweep("gang-2")
     four.wait(seconds=5)
     lose(four, "gang-4")
-    four.settle(10)
+    settle(four, 10)
     assert running(four) == ALL
     assert four.attempts()[-1].lacking == {}
     names = [vm.name for vm in four.instances()]
@@ -183,9 +206,9 @@ def test_nothing_is_refilled_before_the_log_says_that_nobody_removed_it(four, la
     four.cloud.compute.let_the_log_lag(lag)
     four.cloud.compute.owner_deletes("gang-2")
     four.store(MarkerName(node="gang-2"), b"")
-    four.settle(3)
+    settle(four, 3)
     assert four.attempts()[-1].bent
-    four.settle(30)
+    settle(four, 30)
     assert running(four) == ["gang-1", "gang-3", "gang-4"]
     assert four.done("LaunchInstances") == 0
 
@@ -194,10 +217,10 @@ def test_a_gang_that_bends_is_looked_at_each_tick_only_while_a_node_is_missing(f
     """Its entry among the open jobs says so."""
     four.cloud.compute.stock_out(HOME)
     lose(four, "gang-2")
-    four.settle(4)
+    settle(four, 4)
     assert four.read("spotwarden/open/gang.json")["lacks"]
     four.cloud.compute.restock(HOME)
-    four.settle(20)
+    settle(four, 20)
     assert not four.read("spotwarden/open/gang.json").get("lacks")
 
 
@@ -205,10 +228,10 @@ def test_a_late_marker_without_an_id_does_not_tear_the_gang_down(four):
     """It came after the gang went on without its node: it is cleared, and the others stay."""
     four.cloud.compute.stock_out(HOME)
     lose(four, "gang-2")
-    four.settle(4)
+    settle(four, 4)
     before = set(four.vms())
     four.store(MarkerName(node="gang-2"), b"")
-    four.settle(4)
+    settle(four, 4)
     assert set(four.vms()) == before
     assert four.names("preempted-jobs/") == []
 
@@ -218,7 +241,7 @@ def test_preemptions_of_nodes_are_no_restarts_of_the_job(four):
     four.store(JobFileName(job="gang"), b'nodes = "2:4"\nmax_preemptions = 0\nmax_restarts = 0')
     for node in ("gang-2", "gang-3", "gang-2"):
         lose(four, node)
-        four.settle(8)
+        settle(four, 8)
     assert running(four) == ALL
 
 
@@ -241,7 +264,37 @@ def test_a_refill_that_was_taken_before_it_joined_leaves_a_marker_that_tears_not
     four.wait(seconds=20)
     lose(four, "gang-2")
     before = {vm.id for vm in four.instances() if vm.name != "gang-2"}
-    four.settle(20)
+    settle(four, 20)
     assert before <= set(four.vms())
     assert running(four) == ALL
     assert four.names("preempted-jobs/") == []
+
+
+@pytest.mark.parametrize(
+    ("nodes", "changes", "says"),
+    [
+        ("1:2", {}, ""),
+        ("", {"gang": False}, ""),
+        ("1:2", {"gang": False}, "bulk create"),
+        ("1:3", {}, "the script creates 2"),
+        ("1:2", {"part": True}, "--min-count"),
+        ("1:2", {"path": "/compute/v1/projects/p/regions/us-central1/instances/bulkInsert"}, "--zone"),
+        ("1:2", {"properties": {"machineType": "e2-small"}}, "metadata"),
+    ],
+)
+def test_what_cannot_bend_is_said_with_its_reason(some, nodes, changes, says):
+    """The range must fit the script, and its nodes must be made one by one."""
+    launch = some.gang()
+    body = {**launch.request.body, "instanceProperties": changes.pop("properties", {"metadata": {}})}
+    request = replace(launch.request, body=body, path=changes.pop("path", launch.request.path))
+    launch = replace(launch, choices=(replace(launch.choices[0], request=request),), **changes)
+    said = range_problem(launch, JobFile(nodes=nodes))
+    assert says in said
+    assert bool(says) is bool(said)
+
+
+@pytest.mark.parametrize("nodes", ["3:2", "2:2", "0:2", "2", "a:b", "1:1000"])
+def test_a_range_that_is_none_is_refused(nodes):
+    """The file then sets nothing, as with any other mistake."""
+    with pytest.raises(msgspec.ValidationError):
+        msgspec.convert({"nodes": nodes}, JobFile)

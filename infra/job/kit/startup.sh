@@ -231,7 +231,7 @@ preempted() {
 BUCKET="" PREFIX="" JOB="" NODE="" ID="" ZONE=""
 ATTRIBUTES="bucket prefix job command attempt code inputs env setup metrics container container-flags heartbeat sync
   keep-vm rank early notice reserve checkpoint grace folder upload-timeout engine-wait
-  transport"
+  transport joins"
 
 read_settings() {
   local one paths=(instance/name instance/id instance/zone instance/machine-type instance/attributes/tpu-env)
@@ -581,7 +581,8 @@ find_attempt() {
     [ "$ATTEMPT" -ge 1 ] && [ "$ATTEMPT" -ge "$newest" ] || ATTEMPT=$((newest + 1))
   fi
   NEXT=$((ATTEMPT + 1))
-  look_ahead
+  # What a gang that bends goes on as meanwhile may not name this VM yet.
+  [ -n "${WAITS:-}" ] || look_ahead
 }
 
 # Whether this VM was an attempt before the newest one, which is then in ATTEMPT: somebody has started it again though
@@ -611,6 +612,7 @@ look_ahead() {
     esac
     read_record "$file"
     is_mine "$REPLY" || return 1
+    [[ $REPLY != *'"bent":true'* ]] || BENT_TO=$NEXT
     ATTEMPT=$NEXT NEXT=$((NEXT + 1))
   done
 }
@@ -633,6 +635,8 @@ is_mine() {
 may_write() {
   local answer=0 seconds=${1:-20} file=$STATE/seen.$BASHPID
   [ -e "$STATE/fenced" ] && return 1
+  # Between two epochs, and before the first, nobody writes but heartbeats and what was written before.
+  [ -z "${WAITS:-}" ] || return 0
   look_ahead "$seconds" || answer=$?
   if [ "$answer" = 1 ] && [ -n "${HANDING:-}" ] && { note_move || [ -e "$HANDING" ]; }; then
     answer=0
@@ -1264,6 +1268,8 @@ beat() {
   local told=("status=${1:-running}" ${2:+"stopped=1"}) moment
   look_at_progress
   may_write || return
+  # A loop that has followed the chain says nothing for an epoch that the program has not come to.
+  [ -n "${WAITS:-}" ] || ! moved_on || return 0
   printf -v moment '%(%Y-%m-%dT%H:%M:%SZ)T' -1
   told+=("job=$JOB" "attempt=$ATTEMPT" "instance_id=$ID" "at=$moment" "progress_at=$PROGRESS_AT")
   [ "$NODES" = 1 ] || told+=("round=$ROUND")
@@ -1395,7 +1401,11 @@ find_place() {
   PORT=${REPLY:-29500}
 }
 
-peer() { printf -v REPLY '%s%0*d' "$BASE" "$WIDTH" $(($1 + 1)); }
+# The name of a node by its rank: among the members of a gang that bends, else by its number.
+peer() {
+  printf -v REPLY '%s%0*d' "$BASE" "$WIDTH" $(($1 + 1))
+  REPLY=${MEMBERS[$1]:-$REPLY}
+}
 
 # For MPI: a line for each node, with as many slots as it has GPUs, or one.
 write_hostfile() {
@@ -1472,7 +1482,7 @@ member() {
 find_run() {
   local first
   ROUND=1
-  [ "$NODES" -gt 1 ] || return 0
+  [ "$NODES" -gt 1 ] && [ -z "$WAITS" ] || return 0
   peer 0
   first=$REPLY
   describe "${PREFIX}heartbeats/$first" "$STATE/peer-0" 20
@@ -1491,9 +1501,10 @@ find_run() {
 judge_gang() {
   local end=$((SECONDS + VERDICT_SECONDS)) was_lost=${PEERS_SAY#ended}
   while true; do
-    sleep "$LOOK"
+    ! await_look || { VERDICT=bent && return; }
     look_at_peers
     gang_is_over && return
+    ! moved_on || { VERDICT=bent && return; }
     if [ "$PEERS" = lost ]; then
       was_lost=1
       continue
@@ -1516,9 +1527,10 @@ judge_gang() {
 # The others wait for a status, or for what becomes of the gang.
 wait_for_verdict() {
   while true; do
-    sleep "$LOOK"
+    ! await_look || { VERDICT=bent && return; }
     look_at_peers
     gang_is_over && return
+    ! moved_on || { VERDICT=bent && return; }
     if [ "$PEERS" = ahead ]; then
       ROUND=$LEAD VERDICT=again
       return
@@ -1550,6 +1562,225 @@ count_failures() {
     [ "$EXIT" = 0 ] || [ -n "$BY_OTHERS" ] || VERDICT=${VERDICT:-$EXIT}
   done
   VERDICT=${VERDICT:-1}
+}
+
+# --- A gang that bends: its members are those that the newest record of the chain names; its number is their epoch. ---
+# Nothing is trained before all members of an epoch have stopped what they did in the one before, and have uploaded it.
+
+# EPOCH is the one that the program runs in, BENT_TO the newest that this VM was seen to be in.
+MEMBERS=() BENDS="" WAITS="" EPOCH="" BENT_TO="" CALLED="" SAVED="" READY=$STATE/ready
+# Seconds between two looks at the chain, and at the others while all of them wait.
+MEMBERS_LOOK=3 BARRIER_LOOK=1
+
+# Whether this VM was made for a gang that bends. What it joined on this disk before a reboot it need not join again.
+find_bending() {
+  setting joins
+  [ "$REPLY" = 1 ] && [ "$NODES" -gt 1 ] || return 0
+  BENDS=1 WAITS=1
+}
+
+# What a record, in REPLY, says: the members in their order.
+read_members() {
+  local rest
+  MEMBERS=()
+  [[ $REPLY =~ \"instances\":\{([^}]*)\} ]] || return 1
+  rest=${BASH_REMATCH[1]}
+  while [[ $rest =~ ^\"([^\"]+)\":\"[0-9]+\",?(.*)$ ]]; do
+    MEMBERS+=("${BASH_REMATCH[1]}")
+    rest=${BASH_REMATCH[2]}
+  done
+  [ "${#MEMBERS[@]}" -gt 0 ]
+}
+
+names_me() { [[ $REPLY =~ \"instances\":\{[^}]*\"$ID\" ]]; }
+
+# What this VM is among the members: NODES, RANK and MASTER. The program's port is each epoch's own.
+place_among_members() {
+  local place domain=""
+  NODES=${#MEMBERS[@]}
+  for ((place = 0; place < NODES; place++)); do
+    [ "${MEMBERS[place]}" != "$NODE" ] || RANK=$place
+  done
+  value MASTER_ADDR
+  [[ $REPLY != *[a-z]*.* ]] || domain=.${REPLY#*.}
+  MASTER=${MEMBERS[0]}$domain
+  [ "$NODES" -gt 1 ] || MASTER=localhost
+  [ -z "${GCE_METADATA_HOST:-}" ] || MASTER=127.0.0.1
+}
+
+# Follow the chain to its newest record: 0 it names this VM, which is among its members now; 1 none has named it yet;
+# 2 not known; 3 the job goes on without this VM.
+find_membership() {
+  local number=$ATTEMPT file=$STATE/members.$BASHPID found=1 answer
+  while true; do
+    answer=0
+    get "$HERE/metadata/attempts/$number.json" "$file" 20 || answer=$?
+    case $answer in
+      0) ;;
+      1) break ;;
+      *) return 2 ;;
+    esac
+    read_record "$file"
+    if names_me && read_members; then
+      found=0 ATTEMPT=$number NEXT=$((number + 1))
+    elif [ "$found" = 0 ] || is_over "$number"; then
+      return 3
+    fi
+    number=$((number + 1))
+  done
+  [ "$found" != 0 ] || place_among_members
+  return "$found"
+}
+
+# Whether a record, in REPLY, ends the gang that this VM was made for: it is closed, or another one is begun.
+is_over() {
+  [[ $REPLY =~ \"state\":\"(ended|stopped|gave up|gaveup)\" ]] && return
+  [ "$1" != "$ATTEMPT" ] && [[ $REPLY != *'"bent":true'* ]]
+}
+
+# Whether there is a newer record that says who goes on: 0 yes, with this VM or without it.
+members_changed() {
+  local file=$STATE/changed.$BASHPID
+  [ "$NODES" -gt 1 ] || [ -n "$BENDS" ] || return 1
+  ! moved_on || return 0
+  get "$HERE/metadata/attempts/$NEXT.json" "$file" 20 || return
+  read_record "$file"
+  [[ $REPLY == *'"bent":true'* ]] || return 1
+  names_me || fence
+  return 0
+}
+
+# Whether this process has followed the chain to an epoch that its program is not of.
+moved_on() { [ -n "${BENT_TO:-}" ] && [ "$BENT_TO" != "$EPOCH" ]; }
+
+watch_members() {
+  while sleep "$MEMBERS_LOOK"; do
+    ! members_changed || echo "peers changed" 1<>"$STATE/events" >"$STATE/events"
+  done
+}
+
+# The pause between two looks at the others: 0 at once where the members have changed.
+await_look() {
+  local due=$((SECONDS + LOOK))
+  while [ "$SECONDS" -lt "$due" ]; do
+    sleep "$BARRIER_LOOK"
+    ! members_changed || return 0
+  done
+  return 1
+}
+
+# The program is stopped, and what it wrote is uploaded, as far as it could be: wait for the others of the next epoch.
+leave_epoch() {
+  BENDS=1 WAITS=1 ROUND=1
+  [ -n "${UNSAVED:-}" ] || SAVED=1
+  rm -f "$BEGUN" "$READY" "$TURN_FILE"
+  forget_program
+}
+
+# What was told of a program that is over must not end the next one.
+forget_program() {
+  local word more
+  while read -r -t 0.05 -u 5 word more; do
+    case $word in
+      shutdown | preempted) TAKEN=${TAKEN:-$word} ;;
+      fenced) FENCED=1 ;;
+    esac
+  done
+}
+
+# Wait to be a member, and then for the others; what the program begins with is restored once all have uploaded theirs.
+# 1 where this VM goes, 2 where its output cannot be had.
+await_members() {
+  local answer entered="" due=0
+  [ -n "$WAITS" ] || return 0
+  while [ -z "$TAKEN$FENCED" ]; do
+    answer=0
+    find_membership || answer=$?
+    if [ "$answer" = 3 ]; then
+      go_away "the job goes on without this VM"
+      return 1
+    elif [ "$answer" = 0 ] && [ "$(cat "$WORK/epoch" 2>/dev/null)" = "$ATTEMPT $ID" ]; then
+      come_back
+      return
+    elif [ "$answer" = 0 ] && [ -e "$READY" ]; then
+      [ "$ATTEMPT" = "$entered" ] || { enter_epoch && entered=$ATTEMPT; }
+      [ "$ATTEMPT" != "$entered" ] || ! all_have_come || { begin_epoch && return; return 2; }
+    elif [ "$answer" != 0 ] && [ -n "$ALL_SAID" ]; then
+      go_away "the setup failed before this VM was a member; it goes"
+      return 1
+    elif [ "$answer" != 0 ] && [ -e "$READY" ] && [ "$SECONDS" -ge "$due" ]; then
+      ! beat waiting || due=$((SECONDS + HEARTBEAT))
+      ! has_ended || { go_away "the job has ended" && return 1; }
+    fi
+    [ -z "$ALL_SAID" ] || return 0
+    listen "$BARRIER_LOOK"
+  done
+}
+
+# What waits to begin never will.
+go_away() {
+  say "$1"
+  end_loops
+  stop_program 2
+  leave
+}
+
+# Say that this VM has come to the epoch, with all that it has written before in the bucket.
+enter_epoch() {
+  say "attempt $ATTEMPT: member $((RANK + 1)) of $NODES (${MEMBERS[*]})"
+  echo "$ATTEMPT" >"$STATE/attempt"
+  LOG=$WORK/log/$ATTEMPT.log CURVE=$WORK/log/$ATTEMPT.jsonl OLD_LOG_SIZE=""
+  patiently 20 beat joining
+}
+
+# Whether all members have: the first one looks at all, the others at the first one, which then says that it runs. Once
+# it may have said so, they no longer wait.
+all_have_come() {
+  local place last=$((RANK == 0 ? NODES - 1 : 0))
+  if [ "$CALLED" != "$ATTEMPT" ]; then
+    for ((place = RANK == 0; place <= last; place++)); do
+      describe "${PREFIX}heartbeats/${MEMBERS[place]}" "$STATE/peer-$place" 20 && has_come "$place" || return 1
+    done
+  fi
+  [ "$RANK" = 0 ] || return 0
+  CALLED=$ATTEMPT
+  patiently 20 beat
+}
+
+has_come() {
+  local LINE
+  LINE=$(cat "$STATE/peer-$1")
+  member job && [ "$REPLY" = "$JOB" ] && member attempt && [ "$REPLY" = "$ATTEMPT" ] && member status || return 1
+  [ "$REPLY" != waiting ] || return 1
+  if [ "$RANK" = 0 ]; then [ "$REPLY" = joining ]; else [ "$REPLY" != joining ]; fi
+}
+
+# A reboot: the others are in this epoch, and have stopped since they saw this VM go.
+come_back() {
+  WAITS="" EPOCH=$ATTEMPT BENT_TO=$ATTEMPT
+  for_ever find_run
+  begin_program
+}
+
+# All of it is in the bucket by now, the newest of whichever member wrote it.
+begin_epoch() {
+  if [ -n "$SAVED" ]; then
+    find "$OUTPUT" -mindepth 1 -delete
+    : >"$SENT_LIST"
+  fi
+  echo "$ATTEMPT $ID" >"$WORK/epoch"
+  WAITS="" SAVED="" EPOCH=$ATTEMPT BENT_TO=$ATTEMPT
+  begin_program
+}
+
+begin_program() {
+  local answer=0
+  for_ever restore_output || answer=$?
+  REFUSED=$((answer == 1 ? 66 : 77))
+  [ "$answer" = 0 ] || return 2
+  write_environment
+  write_hostfile
+  begin
 }
 
 # --- TPUs: what programs on them are told, and what their driver writes. ---
@@ -1759,6 +1990,7 @@ SPOTWARDEN_TURN=$TURN_FILE
 SPOTWARDEN_PYTHON=$WORK/python
 NODE_RANK=$RANK
 NNODES=$NODES
+NODES=$NODES
 WORLD_SIZE=$NODES
 MASTER_ADDR=$MASTER
 MASTER_PORT=$PORT
@@ -1885,6 +2117,7 @@ run_program() {
     }
   fi
   [ -z "$IMAGE" ] || [ -e "$BEGUN" ] || "$ENGINE" pull -q "$IMAGE" >/dev/null 2>&1
+  : >"$READY"
   if await_begin "$STATE/standby"; then
     "${RUN[@]}"
     status=$?
@@ -1892,6 +2125,10 @@ run_program() {
     rm -f "$STATE/started"
     await_begin
   fi
+  # Who the members of a gang that bends are is known only now.
+  while IFS= read -r line; do
+    export "${line?}"
+  done <"$STATE/environment"
   "${RUN[@]}"
   end_program $?
 }
@@ -2229,7 +2466,7 @@ await_predecessor() {
     fi
     listen 1
   done
-  [ -n "$PREDECESSOR" ] || begin
+  [ -n "$PREDECESSOR$WAITS" ] || begin
 }
 
 # The program on the old VM knows how to wait for its turn: here it starts already, since its imports may take longest.
@@ -2374,15 +2611,18 @@ pause_sync() {
 
 # Run the program, as often as the others of a gang come back, until there is something to end with.
 live() {
+  EPOCH=$ATTEMPT
   while true; do
     : >"$STATE/running"
     rm -f "$STATE/progress-at"
     start_program
-    loop send_log
+    [ -n "$WAITS" ] || loop send_log
+    begin_with_members || return
     await_predecessor || { refuse_start && return; }
     [ ! -e "$BEGUN" ] || { loop send_beats && loop send_output; }
     [ "$NODES" = 1 ] || loop watch_peers
     ! may_move || loop watch_moves
+    [ "$NODES$BENDS" = 1 ] || loop watch_members
     while [ -z "$ALL_SAID$TAKEN$FENCED$PEERS_SAY" ] && program_runs; do
       listen 1
     done
@@ -2403,7 +2643,7 @@ live() {
     end_loops
     stop_program "$GRACE"
     keep_tpu_logs
-    if [ "$NODES" = 1 ]; then
+    if [ "$NODES$BENDS" = 1 ]; then
       finish "$ENDED"
       return
     fi
@@ -2412,6 +2652,17 @@ live() {
     end_loops
     PEERS_SAY=""
   done
+}
+
+# A member of a gang that bends begins with the others. Its log goes up from then on, under the number of their attempt.
+begin_with_members() {
+  [ -n "$WAITS" ] || return 0
+  await_members
+  case $? in
+    1) return 1 ;;
+    2) refuse_start && return 1 ;;
+  esac
+  loop send_log
 }
 
 # What it begins with cannot be had.
@@ -2442,7 +2693,10 @@ give_way() {
   end_loops
   stop_program 2
   say "the program was stopped: a newer attempt has taken over the job"
-  ! has_moved || leave
+  if has_moved || [ -n "$BENDS" ]; then
+    # The name of a node that is no member is free for the one that takes its place.
+    leave
+  fi
 }
 
 # The VM is being taken, or shut down: some seconds for the program, the rest for what it wrote.
@@ -2587,6 +2841,10 @@ finish_gang() {
   say "the program ended with status $own${STOPPED:+, stopped since the gang is incomplete ($PEERS_SAY)}"
   save_output || answer=$?
   [ "$answer" = 1 ] && return 1
+  if [ "$PEERS_SAY" = changed ] || members_changed; then
+    leave_epoch
+    return 0
+  fi
   [ "$answer" = 0 ] || [ "$own" != 0 ] || own=74
   tell_end "$own" "$STOPPED"
   if [ "$RANK" = 0 ]; then
@@ -2596,6 +2854,7 @@ finish_gang() {
   fi
   case $VERDICT in
     again) return 0 ;;
+    bent) leave_epoch && return 0 ;;
     lost) [ -z "$TAKEN" ] || hand_over ;;
     ended) leave ;;
     *) write_status "$VERDICT" && leave ;;
@@ -2682,6 +2941,7 @@ make_place() {
   mkdir -p "$CODE" "$OUTPUT" "$INPUT" "$WORK/log"
   rm -f "$TURN_FILE" "$TURN_FILE.awaited"
   find_place
+  find_bending
   read_rules
 }
 
@@ -2729,13 +2989,13 @@ prepare() {
   done
   write_environment
   write_hostfile
-  [ -n "$PREDECESSOR" ] || begin
+  [ -n "$PREDECESSOR$WAITS" ] || begin
   REFUSED=127
   choose_command || return 2
   hint_at_agent
 }
 
 # What a predecessor still writes is restored once it has handed over.
-restore_now() { [ -n "$PREDECESSOR" ] || restore_output; }
+restore_now() { [ -n "$PREDECESSOR$WAITS" ] || restore_output; }
 
 main

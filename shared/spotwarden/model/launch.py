@@ -34,11 +34,12 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
 class Launch(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     """The request that launches all nodes of a job, for each place that may be asked; home comes first.
 
-    `gang` is true for a bulk request. `machine` and `accelerators` are what a place must offer (names without
-    their paths), `gpus` how many of the latter it attaches. `fixed` says why it cannot move from where
-    its script puts it, empty where it can. `script` is None where the request was made from what ran
-    before, for want of a usable script. `flexible` says that it asks for Flex-start VMs. `instead` are
-    the launches on other machine types that its owner allows, in their order; such a one has none itself.
+    `gang` is true for a bulk request, `part` where its script takes fewer VMs than it asks for. `machine`
+    and `accelerators` are what a place must offer (names without their paths), `gpus` how many of the
+    latter it attaches. `fixed` says why it cannot move from where its script puts it, empty where it can.
+    `script` is None where the request was made from what ran before, for want of a usable script.
+    `flexible` says that it asks for Flex-start VMs. `instead` are the launches on other machine types
+    that its owner allows, in their order; such a one has none itself.
     """
 
     nodes: tuple[str, ...]
@@ -50,6 +51,7 @@ class Launch(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     spot: bool = False
     flexible: bool = False
     gang: bool = False
+    part: bool = False
     fixed: tuple[str, ...] = ()
     instead: tuple["Launch", ...] = ()
 

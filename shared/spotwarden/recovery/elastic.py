@@ -5,24 +5,46 @@ Pure: from facts to answers. `recovery.bending` makes steps of them.
 
 from collections import Counter
 from collections.abc import Collection, Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from msgspec.structs import replace
 
 from spotwarden.model.attempt import Attempt, LackingNode
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.instance import Instance, Status
+from spotwarden.model.jobfile import JobFile
 from spotwarden.model.launch import Choice, Launch
 from spotwarden.recovery.fates import alive
 from spotwarden.recovery.launching import for_nodes
+
+SET_UP_WITHIN = timedelta(minutes=10)
+"""How long the others train on while a refilled VM boots, downloads and installs."""
 
 
 def least_of(facts: JobFacts) -> int:
     """How many nodes of the job are enough; 0 for one that needs all, or has one."""
     if not isinstance(facts.launch, Launch) or not facts.launch.gang:
         return 0
-    least = facts.file.fewest_nodes
-    return least if facts.file.most_nodes == len(facts.launch.nodes) + len(_removed(facts)) else 0
+    wanted = replace(facts.launch, nodes=(*facts.launch.nodes, *_removed(facts)))
+    return 0 if range_problem(wanted, facts.file) else facts.file.fewest_nodes
+
+
+def range_problem(launch: Launch, file: JobFile) -> str:
+    """Why this launch cannot bend as its job.toml wants it; "" where it can, or need not."""
+    if not file.nodes:
+        return ""
+    said = f"nodes = {file.nodes!r} in job.toml"
+    if not launch.gang:
+        return f"{said} needs a script with `gcloud compute instances bulk create`"
+    if file.most_nodes != len(launch.nodes):
+        return f"{said} wants {file.most_nodes} nodes, and the script creates {len(launch.nodes)}"
+    if launch.part:
+        return f"{said} takes the place of --min-count; remove that from the script"
+    if "/regions/" in launch.request.path:
+        return f"{said} needs --zone in the script: missing nodes are requested beside the others"
+    if "metadata" not in launch.request.body.get("instanceProperties", {}):
+        return f"{said} needs the nodes' metadata in the script; a template's can't be added to"
+    return ""
 
 
 def as_wished(facts: JobFacts) -> JobFacts:
@@ -65,7 +87,14 @@ def home_of(facts: JobFacts, ids: Collection[str]) -> str:
     return min(zones, key=lambda zone: (-zones[zone], zone), default="")
 
 
-def joinable(facts: JobFacts, attempt: Attempt) -> dict[str, Instance]:
+def is_ready(facts: JobFacts, instance: Instance, now: datetime) -> bool:
+    """Whether it says that it has been set up; it is not waited for without end."""
+    if instance.id in facts.waiting:
+        return True
+    return instance.started is None or now - instance.started >= SET_UP_WITHIN
+
+
+def refilled(facts: JobFacts, attempt: Attempt) -> dict[str, Instance]:
     """Instances of the job's own that run under the name of a node that lacks, and that no record has."""
     known = {
         name

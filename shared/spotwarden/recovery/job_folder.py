@@ -80,6 +80,9 @@ def look_at_job(
         watched=watched,
         registrations={node: said for node, (said, _) in registered.items()},
         registered_at={node: generation for node, (_, generation) in registered.items()},
+        waiting=frozenset(
+            beat.instance_id for beat in folder.beats.values() if (beat.job, beat.status) == (job, "waiting")
+        ),
         recorded=LaunchedRecord(job=job, attempt=number) in folder.things if number else False,
     )
     status = _status(store, layout, job, folder)

@@ -19,7 +19,7 @@ from spotwarden.model.tick import Tick
 from spotwarden.recovery import asking, notices
 from spotwarden.recovery.bounds import SHORTEST_RUN, time_left
 from spotwarden.recovery.clearing import delete
-from spotwarden.recovery.elastic import home_of, joinable
+from spotwarden.recovery.elastic import home_of, is_ready, refilled
 from spotwarden.recovery.fates import GOING, KEPT, Fate, fate_of
 from spotwarden.recovery.flexible import is_flexible
 from spotwarden.recovery.identity import CLOCKS_APART
@@ -47,8 +47,8 @@ def refill(
         return step
     if is_under_way(attempt):
         return _carry_on(facts, newest, left, policy, tick)
-    if joinable(facts, attempt):
-        return _join(facts, attempt, left, tick)
+    if refilled(facts, attempt):
+        return _let_join(facts, attempt, left, tick)
     return _ask(facts, newest, left, policy, tick)
 
 
@@ -219,21 +219,29 @@ def _came_of(facts: JobFacts, newest: Recorded, left: Mapping[str, str], tick: T
     attempt, last = newest.attempt, newest.attempt.tries[-1]
     if not facts.surveyed:
         return survey(facts, attempt)
-    there = joinable(facts, attempt)
+    there = refilled(facts, attempt)
     made = {
         insert.target_name for insert in of_requests(facts.inserts, {last.request_id}) if not insert.error
     }
     young = tick.now - last.at < UNSEEN_AFTER + CLOCKS_APART
     if young and (made - set(there) or not there):
         return Wait(reason=f"{last.place} does not show all of {', '.join(last.nodes)} yet")
-    return _join(facts, attempt, left, tick) if there else _note(newest, tick, TAKEN_BACK)
+    return _let_join(facts, attempt, left, tick) if there else _note(newest, tick, TAKEN_BACK)
+
+
+def _let_join(facts: JobFacts, attempt: Attempt, left: Mapping[str, str], tick: Tick) -> Step:
+    """Let join what is ready, all at once: each change of its members interrupts the gang."""
+    there = refilled(facts, attempt).values()
+    if unready := [instance.name for instance in there if not is_ready(facts, instance, tick.now)]:
+        return Wait(reason=f"{', '.join(unready)} boots, and joins when it is set up")
+    return _join(facts, attempt, left, tick)
 
 
 def _join(facts: JobFacts, attempt: Attempt, left: Mapping[str, str], tick: Tick) -> Step:
     """Register what is new, then write the record that names it."""
     if not facts.surveyed:
         return survey(facts, attempt)
-    new = {node: instance.id for node, instance in joinable(facts, attempt).items()}
+    new = {node: instance.id for node, instance in refilled(facts, attempt).items()}
     for node, instance_id in new.items():
         if node not in facts.registered and facts.registrations.get(node) != instance_id:
             return RegisterInstance(

@@ -25,7 +25,8 @@ find_attempt() {
     [ "$ATTEMPT" -ge 1 ] && [ "$ATTEMPT" -ge "$newest" ] || ATTEMPT=$((newest + 1))
   fi
   NEXT=$((ATTEMPT + 1))
-  look_ahead
+  # What a gang that bends goes on as meanwhile may not name this VM yet.
+  [ -n "${WAITS:-}" ] || look_ahead
 }
 
 # Whether this VM was an attempt before the newest one, which is then in ATTEMPT: somebody has started it again though
@@ -55,6 +56,7 @@ look_ahead() {
     esac
     read_record "$file"
     is_mine "$REPLY" || return 1
+    [[ $REPLY != *'"bent":true'* ]] || BENT_TO=$NEXT
     ATTEMPT=$NEXT NEXT=$((NEXT + 1))
   done
 }
@@ -77,6 +79,8 @@ is_mine() {
 may_write() {
   local answer=0 seconds=${1:-20} file=$STATE/seen.$BASHPID
   [ -e "$STATE/fenced" ] && return 1
+  # Between two epochs, and before the first, nobody writes but heartbeats and what was written before.
+  [ -z "${WAITS:-}" ] || return 0
   look_ahead "$seconds" || answer=$?
   if [ "$answer" = 1 ] && [ -n "${HANDING:-}" ] && { note_move || [ -e "$HANDING" ]; }; then
     answer=0

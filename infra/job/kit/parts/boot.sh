@@ -45,6 +45,7 @@ make_place() {
   mkdir -p "$CODE" "$OUTPUT" "$INPUT" "$WORK/log"
   rm -f "$TURN_FILE" "$TURN_FILE.awaited"
   find_place
+  find_bending
   read_rules
 }
 
@@ -92,11 +93,11 @@ prepare() {
   done
   write_environment
   write_hostfile
-  [ -n "$PREDECESSOR" ] || begin
+  [ -n "$PREDECESSOR$WAITS" ] || begin
   REFUSED=127
   choose_command || return 2
   hint_at_agent
 }
 
 # What a predecessor still writes is restored once it has handed over.
-restore_now() { [ -n "$PREDECESSOR" ] || restore_output; }
+restore_now() { [ -n "$PREDECESSOR$WAITS" ] || restore_output; }

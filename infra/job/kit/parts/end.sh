@@ -82,6 +82,10 @@ finish_gang() {
   say "the program ended with status $own${STOPPED:+, stopped since the gang is incomplete ($PEERS_SAY)}"
   save_output || answer=$?
   [ "$answer" = 1 ] && return 1
+  if [ "$PEERS_SAY" = changed ] || members_changed; then
+    leave_epoch
+    return 0
+  fi
   [ "$answer" = 0 ] || [ "$own" != 0 ] || own=74
   tell_end "$own" "$STOPPED"
   if [ "$RANK" = 0 ]; then
@@ -91,6 +95,7 @@ finish_gang() {
   fi
   case $VERDICT in
     again) return 0 ;;
+    bent) leave_epoch && return 0 ;;
     lost) [ -z "$TAKEN" ] || hand_over ;;
     ended) leave ;;
     *) write_status "$VERDICT" && leave ;;

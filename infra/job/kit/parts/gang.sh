@@ -30,7 +30,11 @@ find_place() {
   PORT=${REPLY:-29500}
 }
 
-peer() { printf -v REPLY '%s%0*d' "$BASE" "$WIDTH" $(($1 + 1)); }
+# The name of a node by its rank: among the members of a gang that bends, else by its number.
+peer() {
+  printf -v REPLY '%s%0*d' "$BASE" "$WIDTH" $(($1 + 1))
+  REPLY=${MEMBERS[$1]:-$REPLY}
+}
 
 # For MPI: a line for each node, with as many slots as it has GPUs, or one.
 write_hostfile() {
@@ -107,7 +111,7 @@ member() {
 find_run() {
   local first
   ROUND=1
-  [ "$NODES" -gt 1 ] || return 0
+  [ "$NODES" -gt 1 ] && [ -z "$WAITS" ] || return 0
   peer 0
   first=$REPLY
   describe "${PREFIX}heartbeats/$first" "$STATE/peer-0" 20
@@ -126,9 +130,10 @@ find_run() {
 judge_gang() {
   local end=$((SECONDS + VERDICT_SECONDS)) was_lost=${PEERS_SAY#ended}
   while true; do
-    sleep "$LOOK"
+    ! await_look || { VERDICT=bent && return; }
     look_at_peers
     gang_is_over && return
+    ! moved_on || { VERDICT=bent && return; }
     if [ "$PEERS" = lost ]; then
       was_lost=1
       continue
@@ -151,9 +156,10 @@ judge_gang() {
 # The others wait for a status, or for what becomes of the gang.
 wait_for_verdict() {
   while true; do
-    sleep "$LOOK"
+    ! await_look || { VERDICT=bent && return; }
     look_at_peers
     gang_is_over && return
+    ! moved_on || { VERDICT=bent && return; }
     if [ "$PEERS" = ahead ]; then
       ROUND=$LEAD VERDICT=again
       return

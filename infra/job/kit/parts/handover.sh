@@ -272,7 +272,7 @@ await_predecessor() {
     fi
     listen 1
   done
-  [ -n "$PREDECESSOR" ] || begin
+  [ -n "$PREDECESSOR$WAITS" ] || begin
 }
 
 # The program on the old VM knows how to wait for its turn: here it starts already, since its imports may take longest.

@@ -92,15 +92,18 @@ pause_sync() {
 
 # Run the program, as often as the others of a gang come back, until there is something to end with.
 live() {
+  EPOCH=$ATTEMPT
   while true; do
     : >"$STATE/running"
     rm -f "$STATE/progress-at"
     start_program
-    loop send_log
+    [ -n "$WAITS" ] || loop send_log
+    begin_with_members || return
     await_predecessor || { refuse_start && return; }
     [ ! -e "$BEGUN" ] || { loop send_beats && loop send_output; }
     [ "$NODES" = 1 ] || loop watch_peers
     ! may_move || loop watch_moves
+    [ "$NODES$BENDS" = 1 ] || loop watch_members
     while [ -z "$ALL_SAID$TAKEN$FENCED$PEERS_SAY" ] && program_runs; do
       listen 1
     done
@@ -121,7 +124,7 @@ live() {
     end_loops
     stop_program "$GRACE"
     keep_tpu_logs
-    if [ "$NODES" = 1 ]; then
+    if [ "$NODES$BENDS" = 1 ]; then
       finish "$ENDED"
       return
     fi
@@ -130,6 +133,17 @@ live() {
     end_loops
     PEERS_SAY=""
   done
+}
+
+# A member of a gang that bends begins with the others. Its log goes up from then on, under the number of their attempt.
+begin_with_members() {
+  [ -n "$WAITS" ] || return 0
+  await_members
+  case $? in
+    1) return 1 ;;
+    2) refuse_start && return 1 ;;
+  esac
+  loop send_log
 }
 
 # What it begins with cannot be had.
@@ -160,7 +174,10 @@ give_way() {
   end_loops
   stop_program 2
   say "the program was stopped: a newer attempt has taken over the job"
-  ! has_moved || leave
+  if has_moved || [ -n "$BENDS" ]; then
+    # The name of a node that is no member is free for the one that takes its place.
+    leave
+  fi
 }
 
 # The VM is being taken, or shut down: some seconds for the program, the rest for what it wrote.

@@ -60,6 +60,7 @@ SPOTWARDEN_TURN=$TURN_FILE
 SPOTWARDEN_PYTHON=$WORK/python
 NODE_RANK=$RANK
 NNODES=$NODES
+NODES=$NODES
 WORLD_SIZE=$NODES
 MASTER_ADDR=$MASTER
 MASTER_PORT=$PORT
@@ -186,6 +187,7 @@ run_program() {
     }
   fi
   [ -z "$IMAGE" ] || [ -e "$BEGUN" ] || "$ENGINE" pull -q "$IMAGE" >/dev/null 2>&1
+  : >"$READY"
   if await_begin "$STATE/standby"; then
     "${RUN[@]}"
     status=$?
@@ -193,6 +195,10 @@ run_program() {
     rm -f "$STATE/started"
     await_begin
   fi
+  # Who the members of a gang that bends are is known only now.
+  while IFS= read -r line; do
+    export "${line?}"
+  done <"$STATE/environment"
   "${RUN[@]}"
   end_program $?
 }

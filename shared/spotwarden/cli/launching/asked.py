@@ -19,7 +19,6 @@ _TAG_VALUE = re.compile(r"[a-z0-9_-]{0,63}")
 _RESERVED = ("spotwarden", "goog")
 TAGS_AT_MOST = 60
 """Compute Engine takes 64 labels (Google: "Label resources"); ours are among them."""
-MOST_NODES = 999
 
 
 class LaunchRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -29,6 +28,7 @@ class LaunchRequest(msgspec.Struct, frozen=True, kw_only=True):
     command: tuple[str, ...]
     machine: MachineType
     nodes: int = 1
+    least_nodes: int = 0
     zone: str = ""
     region: str = ""
     image: str = ""

@@ -8,9 +8,10 @@ from typing import Any
 import click
 
 from spotwarden.cli.context import Context
-from spotwarden.cli.launching.asked import MOST_NODES, LaunchRequest, check_job, environment, metrics, tags
+from spotwarden.cli.launching.asked import LaunchRequest, check_job, environment, metrics, tags
 from spotwarden.cli.launching.inputs import inputs_of
 from spotwarden.cli.launching.machines import MachineType, machine_for
+from spotwarden.cli.launching.node_range import NodesParam
 from spotwarden.cli.owners import OwnerParam
 from spotwarden.cli.times import MomentParam, SpanParam
 
@@ -22,7 +23,8 @@ OPTIONS = (
     click.option("--gpu", default="", help="GPU type and count of each VM, such as l4:1 or v100:2."),
     click.option("--tpu", default="", help="TPU of each VM, such as v6e-4."),
     click.option(
-        "--nodes", type=click.IntRange(1, MOST_NODES), default=1, show_default=True, help="Number of VMs."
+        "--nodes", type=NodesParam(), default="1", show_default=True,
+        help="Number of VMs, or as 8:16 how many are enough and how many are wanted.",
     ),
     click.option("--zone", default="", help="Zone, such as us-central1-a [default: SPOTWARDEN_ZONE]."),
     click.option("--region", default="", help="Region; Compute Engine chooses the zone."),
@@ -84,13 +86,17 @@ def with_options(command: Callable[..., None]) -> Callable[..., None]:
 
 def asked_of(said: Mapping[str, Any], context: Context) -> LaunchRequest:
     """Everything that was said, checked against itself; `UsageError` says what cannot be, and what can."""
-    check_job(said["job"], said["nodes"])
+    least, most = said["nodes"]
+    said = {**said, "nodes": most, "least_nodes": least if least < most else 0}
+    check_job(said["job"], most)
     if not said["region"]:
         said = {**said, "zone": said["zone"] or os.environ.get("SPOTWARDEN_ZONE", "")}
     machine = machine_for(said["machine"], said["gpu"], said["tpu"])
     _check_place(said, machine, context)
     if said["handover"] and (said["on_demand"] or said["nodes"] > 1):
         raise click.UsageError("--handover is for one spot VM: leave out --on-demand and --nodes")
+    if said["least_nodes"] and said["region"]:
+        raise click.UsageError("--nodes with a range needs --zone: missing nodes come beside the others")
     if said["image"] and said["image_family"]:
         raise click.UsageError("use --image or --image-family, not both")
     if said["image_project"] and not (said["image"] or said["image_family"]):

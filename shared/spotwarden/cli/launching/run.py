@@ -36,6 +36,7 @@ from spotwarden.model.facts import JobFacts
 from spotwarden.model.run import RunRequest
 from spotwarden.notify.templates.text import count
 from spotwarden.recovery import submission
+from spotwarden.recovery.elastic import range_problem
 
 LOOK_EVERY_SECONDS = 10
 
@@ -169,6 +170,8 @@ def _launch(
     refuse_beside(context, first)
     file = file_of(limits) if limits else first.file
     check_fitting(context, package.launch, file)
+    if problem := range_problem(package.launch, file):
+        raise click.ClickException(problem)
     check_priced(context, package.launch, file.budget)
     check_offered(context.cloud.compute, package.launch)
     check_others(context, package.launch, file)

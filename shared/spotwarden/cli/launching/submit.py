@@ -18,6 +18,7 @@ from spotwarden.cli.launching.starting import start, told
 from spotwarden.cli.launching.storing import look, store, store_code, storing
 from spotwarden.cli.owners import OwnerParam
 from spotwarden.recovery import submission
+from spotwarden.recovery.elastic import range_problem
 
 
 @click.command()
@@ -50,6 +51,8 @@ def submit(script: Path, job: str, code: Path | None, owner: str, *, again: bool
     context.check_clock()
     problem = submission.problem(facts, again=again) or submission.another_script(facts, package.launch)
     if problem:
+        raise click.ClickException(problem)
+    if problem := range_problem(package.launch, facts.file):
         raise click.ClickException(problem)
     refuse_beside(context, facts)
     check_fitting(context, package.launch, facts.file)

@@ -54,6 +54,7 @@ def launch_of_request(request: Request, script: Script | None = None) -> Launch 
         spot=is_spot(machine.get("scheduling", {})),
         flexible=machine.get("scheduling", {}).get("provisioningModel") == "FLEX_START",
         gang=gang,
+        part=gang and int(body.get("minCount", len(nodes))) < len(nodes),
     )
 
 

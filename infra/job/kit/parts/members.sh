@@ -1,0 +1,218 @@
+# --- A gang that bends: its members are those that the newest record of the chain names; its number is their epoch. ---
+# Nothing is trained before all members of an epoch have stopped what they did in the one before, and have uploaded it.
+
+# EPOCH is the one that the program runs in, BENT_TO the newest that this VM was seen to be in.
+MEMBERS=() BENDS="" WAITS="" EPOCH="" BENT_TO="" CALLED="" SAVED="" READY=$STATE/ready
+# Seconds between two looks at the chain, and at the others while all of them wait.
+MEMBERS_LOOK=3 BARRIER_LOOK=1
+
+# Whether this VM was made for a gang that bends. What it joined on this disk before a reboot it need not join again.
+find_bending() {
+  setting joins
+  [ "$REPLY" = 1 ] && [ "$NODES" -gt 1 ] || return 0
+  BENDS=1 WAITS=1
+}
+
+# What a record, in REPLY, says: the members in their order.
+read_members() {
+  local rest
+  MEMBERS=()
+  [[ $REPLY =~ \"instances\":\{([^}]*)\} ]] || return 1
+  rest=${BASH_REMATCH[1]}
+  while [[ $rest =~ ^\"([^\"]+)\":\"[0-9]+\",?(.*)$ ]]; do
+    MEMBERS+=("${BASH_REMATCH[1]}")
+    rest=${BASH_REMATCH[2]}
+  done
+  [ "${#MEMBERS[@]}" -gt 0 ]
+}
+
+names_me() { [[ $REPLY =~ \"instances\":\{[^}]*\"$ID\" ]]; }
+
+# What this VM is among the members: NODES, RANK and MASTER. The program's port is each epoch's own.
+place_among_members() {
+  local place domain=""
+  NODES=${#MEMBERS[@]}
+  for ((place = 0; place < NODES; place++)); do
+    [ "${MEMBERS[place]}" != "$NODE" ] || RANK=$place
+  done
+  value MASTER_ADDR
+  [[ $REPLY != *[a-z]*.* ]] || domain=.${REPLY#*.}
+  MASTER=${MEMBERS[0]}$domain
+  [ "$NODES" -gt 1 ] || MASTER=localhost
+  [ -z "${GCE_METADATA_HOST:-}" ] || MASTER=127.0.0.1
+}
+
+# Follow the chain to its newest record: 0 it names this VM, which is among its members now; 1 none has named it yet;
+# 2 not known; 3 the job goes on without this VM.
+find_membership() {
+  local number=$ATTEMPT file=$STATE/members.$BASHPID found=1 answer
+  while true; do
+    answer=0
+    get "$HERE/metadata/attempts/$number.json" "$file" 20 || answer=$?
+    case $answer in
+      0) ;;
+      1) break ;;
+      *) return 2 ;;
+    esac
+    read_record "$file"
+    if names_me && read_members; then
+      found=0 ATTEMPT=$number NEXT=$((number + 1))
+    elif [ "$found" = 0 ] || is_over "$number"; then
+      return 3
+    fi
+    number=$((number + 1))
+  done
+  [ "$found" != 0 ] || place_among_members
+  return "$found"
+}
+
+# Whether a record, in REPLY, ends the gang that this VM was made for: it is closed, or another one is begun.
+is_over() {
+  [[ $REPLY =~ \"state\":\"(ended|stopped|gave up|gaveup)\" ]] && return
+  [ "$1" != "$ATTEMPT" ] && [[ $REPLY != *'"bent":true'* ]]
+}
+
+# Whether there is a newer record that says who goes on: 0 yes, with this VM or without it.
+members_changed() {
+  local file=$STATE/changed.$BASHPID
+  [ "$NODES" -gt 1 ] || [ -n "$BENDS" ] || return 1
+  ! moved_on || return 0
+  get "$HERE/metadata/attempts/$NEXT.json" "$file" 20 || return
+  read_record "$file"
+  [[ $REPLY == *'"bent":true'* ]] || return 1
+  names_me || fence
+  return 0
+}
+
+# Whether this process has followed the chain to an epoch that its program is not of.
+moved_on() { [ -n "${BENT_TO:-}" ] && [ "$BENT_TO" != "$EPOCH" ]; }
+
+watch_members() {
+  while sleep "$MEMBERS_LOOK"; do
+    ! members_changed || echo "peers changed" 1<>"$STATE/events" >"$STATE/events"
+  done
+}
+
+# The pause between two looks at the others: 0 at once where the members have changed.
+await_look() {
+  local due=$((SECONDS + LOOK))
+  while [ "$SECONDS" -lt "$due" ]; do
+    sleep "$BARRIER_LOOK"
+    ! members_changed || return 0
+  done
+  return 1
+}
+
+# The program is stopped, and what it wrote is uploaded, as far as it could be: wait for the others of the next epoch.
+leave_epoch() {
+  BENDS=1 WAITS=1 ROUND=1
+  [ -n "${UNSAVED:-}" ] || SAVED=1
+  rm -f "$BEGUN" "$READY" "$TURN_FILE"
+  forget_program
+}
+
+# What was told of a program that is over must not end the next one.
+forget_program() {
+  local word more
+  while read -r -t 0.05 -u 5 word more; do
+    case $word in
+      shutdown | preempted) TAKEN=${TAKEN:-$word} ;;
+      fenced) FENCED=1 ;;
+    esac
+  done
+}
+
+# Wait to be a member, and then for the others; what the program begins with is restored once all have uploaded theirs.
+# 1 where this VM goes, 2 where its output cannot be had.
+await_members() {
+  local answer entered="" due=0
+  [ -n "$WAITS" ] || return 0
+  while [ -z "$TAKEN$FENCED" ]; do
+    answer=0
+    find_membership || answer=$?
+    if [ "$answer" = 3 ]; then
+      go_away "the job goes on without this VM"
+      return 1
+    elif [ "$answer" = 0 ] && [ "$(cat "$WORK/epoch" 2>/dev/null)" = "$ATTEMPT $ID" ]; then
+      come_back
+      return
+    elif [ "$answer" = 0 ] && [ -e "$READY" ]; then
+      [ "$ATTEMPT" = "$entered" ] || { enter_epoch && entered=$ATTEMPT; }
+      [ "$ATTEMPT" != "$entered" ] || ! all_have_come || { begin_epoch && return; return 2; }
+    elif [ "$answer" != 0 ] && [ -n "$ALL_SAID" ]; then
+      go_away "the setup failed before this VM was a member; it goes"
+      return 1
+    elif [ "$answer" != 0 ] && [ -e "$READY" ] && [ "$SECONDS" -ge "$due" ]; then
+      ! beat waiting || due=$((SECONDS + HEARTBEAT))
+      ! has_ended || { go_away "the job has ended" && return 1; }
+    fi
+    [ -z "$ALL_SAID" ] || return 0
+    listen "$BARRIER_LOOK"
+  done
+}
+
+# What waits to begin never will.
+go_away() {
+  say "$1"
+  end_loops
+  stop_program 2
+  leave
+}
+
+# Say that this VM has come to the epoch, with all that it has written before in the bucket.
+enter_epoch() {
+  say "attempt $ATTEMPT: member $((RANK + 1)) of $NODES (${MEMBERS[*]})"
+  echo "$ATTEMPT" >"$STATE/attempt"
+  LOG=$WORK/log/$ATTEMPT.log CURVE=$WORK/log/$ATTEMPT.jsonl OLD_LOG_SIZE=""
+  patiently 20 beat joining
+}
+
+# Whether all members have: the first one looks at all, the others at the first one, which then says that it runs. Once
+# it may have said so, they no longer wait.
+all_have_come() {
+  local place last=$((RANK == 0 ? NODES - 1 : 0))
+  if [ "$CALLED" != "$ATTEMPT" ]; then
+    for ((place = RANK == 0; place <= last; place++)); do
+      describe "${PREFIX}heartbeats/${MEMBERS[place]}" "$STATE/peer-$place" 20 && has_come "$place" || return 1
+    done
+  fi
+  [ "$RANK" = 0 ] || return 0
+  CALLED=$ATTEMPT
+  patiently 20 beat
+}
+
+has_come() {
+  local LINE
+  LINE=$(cat "$STATE/peer-$1")
+  member job && [ "$REPLY" = "$JOB" ] && member attempt && [ "$REPLY" = "$ATTEMPT" ] && member status || return 1
+  [ "$REPLY" != waiting ] || return 1
+  if [ "$RANK" = 0 ]; then [ "$REPLY" = joining ]; else [ "$REPLY" != joining ]; fi
+}
+
+# A reboot: the others are in this epoch, and have stopped since they saw this VM go.
+come_back() {
+  WAITS="" EPOCH=$ATTEMPT BENT_TO=$ATTEMPT
+  for_ever find_run
+  begin_program
+}
+
+# All of it is in the bucket by now, the newest of whichever member wrote it.
+begin_epoch() {
+  if [ -n "$SAVED" ]; then
+    find "$OUTPUT" -mindepth 1 -delete
+    : >"$SENT_LIST"
+  fi
+  echo "$ATTEMPT $ID" >"$WORK/epoch"
+  WAITS="" SAVED="" EPOCH=$ATTEMPT BENT_TO=$ATTEMPT
+  begin_program
+}
+
+begin_program() {
+  local answer=0
+  for_ever restore_output || answer=$?
+  REFUSED=$((answer == 1 ? 66 : 77))
+  [ "$answer" = 0 ] || return 2
+  write_environment
+  write_hostfile
+  begin
+}

@@ -1,0 +1,139 @@
+"""Gangs that bend: a program runs among the members that the newest record names, and nowhere else."""
+
+import json
+import re
+
+import pytest
+
+TRAIN = (
+    "cat $SPOTWARDEN_OUTPUT/best 2>/dev/null;"
+    ' echo "epoch $SPOTWARDEN_ATTEMPT: rank $RANK of $NODES at $MASTER_ADDR";'
+    " [ $RANK != 0 ] || echo saved by $SPOTWARDEN_ATTEMPT > $SPOTWARDEN_OUTPUT/best;"
+    ' trap "exit 3" TERM; sleep 300 & wait'
+)
+
+
+class Bent:
+    """A gang of three whose records a test writes, as recovery does."""
+
+    def __init__(self, lab, name, command):
+        self.lab, self.name, self.command = lab, name, command
+        self.vms = {f"{name}-{rank}": self.boot(f"{name}-{rank}", 1) for rank in (1, 2, 3)}
+
+    def boot(self, node, attempt):
+        """Boot a VM that waits to be named."""
+        more = {"NODES": "3", "MASTER_ADDR": f"{self.name}-1", "spotwarden_joins": "1"}
+        return self.lab.boot(
+            node,
+            spotwarden_job=self.name,
+            spotwarden_command=self.command,
+            spotwarden_attempt=str(attempt),
+            **more,
+        )
+
+    def record(self, number, *nodes):
+        """Write who the members are."""
+        ids = {node: self.vms[node].id for node in nodes}
+        body = {"job": self.name, "number": number, "state": "running", "instances": ids, "bent": number > 1}
+        self.lab.write(f"{self.name}/metadata/attempts/{number}.json", json.dumps(body, indent=2))
+
+    def ranks(self, epoch):
+        """What the programs of an epoch have said of their ranks, by node."""
+        return {
+            node: found[1]
+            for node, vm in self.vms.items()
+            if (found := re.search(rf"epoch {epoch}: rank (\d of \d)", vm.said))
+        }
+
+    def until_all(self, epoch, nodes):
+        """Wait until so many nodes run in an epoch."""
+        try:
+            self.lab.until(lambda: len(self.ranks(epoch)) == nodes, f"{nodes} nodes in epoch {epoch}")
+        except AssertionError as error:
+            said = "\n".join(f"{node}:\n{vm.said}" for node, vm in self.vms.items())
+            raise AssertionError(f"{error}\n{said}") from error
+        return sorted(self.ranks(epoch).values())
+
+
+@pytest.fixture
+def bent(lab):
+    """A gang whose three nodes run in their first epoch."""
+    gang = Bent(lab, next(lab._names), TRAIN)
+    for vm in gang.vms.values():
+        lab.until(lambda vm=vm: vm.beat.get("status") == "waiting", "a node that waits")
+    assert gang.ranks(1) == {}
+    gang.record(1, *gang.vms)
+    assert gang.until_all(1, 3) == ["0 of 3", "1 of 3", "2 of 3"]
+    yield gang
+    for vm in gang.vms.values():
+        if lab.has(f"projects/demo/zones/us-central1-a/instances/{vm.name}"):
+            vm.delete()
+
+
+def test_survivors_go_on_by_the_next_record_without_a_new_vm(bent):
+    """The first node is gone: the second one leads, with what the first had saved last."""
+    first, second, third = bent.vms
+    bent.lab.until(lambda: bent.vms[first].object("output/best"), "the first checkpoint")
+    bent.vms[first].preempt()
+    bent.record(2, second, third)
+    assert bent.until_all(2, 2) == ["0 of 2", "1 of 2"]
+    assert bent.ranks(2)[second] == "0 of 2"
+    assert "saved by 1" in bent.vms[second].said
+    assert bent.vms[second].object("metadata/status-code") is None
+
+
+def test_a_refilled_node_begins_with_the_others_in_the_epoch_that_names_it(bent):
+    """Until then it waits, also while the gang bends once more."""
+    first, second, third = bent.vms
+    bent.vms[third].preempt()
+    bent.record(2, first, second)
+    bent.until_all(2, 2)
+    bent.vms[third].until_gone()
+    bent.vms[third] = bent.boot(third, 2)
+    bent.lab.until(lambda: bent.vms[third].beat.get("status") == "waiting", "the new node to wait")
+    bent.record(3, first)
+    assert bent.until_all(3, 1) == ["0 of 1"]
+    assert bent.ranks(3) == {first: "0 of 1"}
+    bent.vms[second].until_gone()
+    bent.record(4, first, third)
+    assert bent.until_all(4, 2) == ["0 of 2", "1 of 2"]
+    assert "saved by 3" in bent.vms[third].said
+
+
+def test_no_program_of_an_epoch_begins_before_all_of_the_last_one_have_ended(bent):
+    """One node is slow to stop: the other waits for it."""
+    first, second, third = bent.vms
+    bent.record(2, first, second)
+    bent.until_all(2, 2)
+    bent.vms[third].until_gone()
+    for node in (first, second):
+        said = bent.vms[node].said
+        assert said.index("the program ended") < said.index("epoch 2:")
+
+
+def test_a_gang_that_bends_ends_with_the_status_of_its_newest_epoch(lab):
+    """All of those that are left end with 0."""
+    name = next(lab._names)
+    command = 'echo "epoch $SPOTWARDEN_ATTEMPT: rank $RANK of $NODES"; [ $NODES = 3 ] || exit 0; sleep 300'
+    gang = Bent(lab, name, command)
+    gang.record(1, *gang.vms)
+    gang.until_all(1, 3)
+    first, second, third = gang.vms.values()
+    second.preempt()
+    gang.record(2, first.name, third.name)
+    assert first.status() == "0"
+    assert lab.metadata(f"{name}/metadata/status-code")["attempt"] == "2"
+    for vm in (first, third):
+        vm.until_gone()
+
+
+def test_a_node_that_waits_goes_once_another_gang_is_begun(lab):
+    """A record that is not of its gang was created after the one that it was made for."""
+    gang = Bent(lab, next(lab._names), "sleep 300")
+    for vm in gang.vms.values():
+        lab.until(lambda vm=vm: vm.beat.get("status") == "waiting", "a node that waits")
+    lab.write(f"{gang.name}/metadata/attempts/1.json", '{"state": "placing", "instances": {}}')
+    lab.write(f"{gang.name}/metadata/attempts/2.json", '{"state": "claimed", "instances": {}}')
+    for vm in gang.vms.values():
+        vm.until_gone()
+    assert gang.ranks(1) == {}
