@@ -15,7 +15,7 @@ rank, nodes, epoch = (int(os.environ[name]) for name in ("NODE_RANK", "NODES", "
 state = pathlib.Path(os.environ["SPOTWARDEN_OUTPUT"], "state.json")
 rows = json.loads(state.read_text()) if state.exists() else []
 at = ("127.0.0.1", int(os.environ["MASTER_PORT"]))
-print(f"epoch {epoch}: rank {rank} of {nodes} from step {len(rows)}", flush=True)
+print(f"epoch {epoch}: rank {rank} of {nodes} from step {len(rows)} at {time.time():.2f}", flush=True)
 if rank:
     while True:
         try:

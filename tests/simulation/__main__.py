@@ -64,7 +64,9 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--seed", default="1", help="any text; the same seed plays the same histories")
     parser.add_argument("--first", type=int, default=0, help="the number of the first history")
     parser.add_argument("--processes", type=int, default=0, help="0: one for each core")
-    parser.add_argument("--kinds", default=",".join(kind.name for kind in Kind), help="kinds of jobs")
+    parser.add_argument(
+        "--kinds", default=",".join(kind.name for kind in Setting().kinds), help="kinds of jobs"
+    )
     parser.add_argument("--without", default="", help=f"blows left out, of {', '.join(BLOWS)}")
     parser.add_argument("--mutation", default="", choices=["", *MUTATIONS], help="break the protocol so")
     parser.add_argument("--mutations", action="store_true", help="try all mutations, one after the other")

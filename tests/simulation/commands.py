@@ -18,6 +18,7 @@ class Kind(Enum):
     ROAM = "several VMs from one bulk request for a region"
     MUTE = "one VM whose shutdown writes no marker"
     BARE = "one VM whose script was never stored"
+    BENT = "several VMs from one bulk request, of which all but one are enough"
     EARLY = "one VM that is told two minutes before, and replaced while it runs"
 
 

@@ -22,7 +22,7 @@ MACHINES = ("g2-standard-4", "g2-standard-8", "a2-highgpu-1g")
 """The machine type of every script, and those that its owner may allow besides."""
 NAMESAKE = "namesake"
 """How the request of somebody else's VM begins that has the name of a job's."""
-GANGS = {Kind.GANG, Kind.ROAM}
+GANGS = {Kind.GANG, Kind.ROAM, Kind.BENT}
 ENDED = "it has ended"
 STOPPED = "its owner has stopped it"
 CRASHED = "it has shut itself down"

@@ -39,7 +39,9 @@ def _job(world: World, job: Job) -> list[str]:
     records = ledger_of(world, job)
     if job.doubtful and records and records[-1]["state"] in CLOSED and told_of(world, job.name):
         return []
-    if told_of(world, job.name) & {"not_recoverable", "quarantined"}:
+    # Of a gang that bends a node that shut itself down is not wanted any more, and the others go on.
+    less = {"node_removed"} if job.kind is Kind.BENT and job.doubtful and up else set()
+    if told_of(world, job.name) & {*less, "not_recoverable", "quarantined"}:
         return []
     state = records[-1]["state"] if records else "no record"
     return [f"{job.name} ({job.kind.name}) is open, but of {len(job.nodes)} nodes {up} run; ledger: {state}"]
@@ -98,7 +100,8 @@ def _untold(world: World, job: Job, ids: dict[tuple[str, str, str], set[str]]) -
         moved = bool(record.get("planned")) and (
             record["tries"][-1].get("kind") == "keep" or (job.name, "moved", number) in ids
         )
-        if restarted and not moved and (job.name, "recovered", number) not in ids:
+        kind = "gang_changed" if record.get("bent") else "recovered"
+        if restarted and not moved and (job.name, kind, number) not in ids:
             found.append(f"nobody was told that attempt {number} of {job.name} runs")
         if record["state"] == "gave up" and "gave_up" not in told_of(world, job.name):
             found.append(f"nobody was told that {job.name} is given up")

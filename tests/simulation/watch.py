@@ -77,7 +77,7 @@ class Watch:
             return
         self._arrived.add(job.name)
         there = self.there(job)
-        if len({one.launch for one in there}) > 1:
+        if len({one.launch for one in there}) > 1 and job.kind is not Kind.BENT:
             ids = ", ".join(f"{one.seen.name} {one.seen.id[-4:]} {one.seen.status.value}" for one in there)
             self._fault(f"{job.name} has two live attempts: {ids}")
         names = [one.seen.name for one in there]
@@ -151,14 +151,16 @@ class Watch:
             self._fault(f"VMs that are no job's are asked for: {', '.join(names)}")
             return
         self._may_start(process, job)
-        if job.smaller:
+        if job.smaller in names or (job.smaller and job.kind is not Kind.BENT):
             self._fault(f"{job.name} is made again, though its owner has removed {job.smaller}")
         if self._is_move(job, request):
             job.leaving |= {vm.seen.id for vm in self.there(job)}
             self._arrived.discard(job.name)
         elif self._left(job) and job.name not in self._arrived:
             self._fault(f"{job.name} was to be moved, and is asked for elsewhere while it runs")
-        if there := [vm for vm in self.there(job) if vm.launch != request_id]:
+        # What is missing of a gang that bends is made beside the others, and nothing twice.
+        beside = [vm for vm in self.there(job) if job.kind is not Kind.BENT or vm.seen.name in names]
+        if there := [vm for vm in beside if vm.launch != request_id]:
             told = ", ".join(f"{vm.seen.name} {vm.seen.id[-4:]} {vm.seen.status.value}" for vm in there)
             self._fault(f"a launch of {job.name} was asked for while it lives: {told}")
 
@@ -226,6 +228,9 @@ class Watch:
             return True
         records = [store.read(entry.name) for entry in store.entries(f"{job.name}{LAUNCHED}")]
         told = [record.data for record in records if record]
+        if told and job.kind is Kind.BENT and node in msgspec.json.decode(told[-1])["lacking"]:
+            # It was taken before it had joined: what it was made for is missing anyhow, and asked for again.
+            return True
         return any(str(generation).encode() in data or wrote.encode() in data for data in told)
 
 

@@ -66,6 +66,9 @@ class World(Ground):
             self.store(
                 self.layout.build(JobFileName(job=job.name)), b'make_before_break = true\nwork = "40h"\n'
             )
+        if job.kind is c.Kind.BENT:
+            enough = f'nodes = "{len(job.nodes) - 1}:{len(job.nodes)}"\n'
+            self.store(self.layout.build(JobFileName(job=job.name)), enough.encode())
 
     def _submitbyledger(self, command: c.SubmitByLedger) -> None:
         """Until a VM of it runs, its developer knows more of it than any sweep."""
@@ -114,7 +117,8 @@ class World(Ground):
 
     def _interfere(self, command: c.Interfere) -> None:
         """Where the log tells of the delete later than of the preemption, nobody can know in time."""
-        jobs = [job for job in self.jobs if not job.over and job.kind is not c.Kind.EARLY]
+        # Of a gang that bends it removes a node, as `RemoveNode` does, and not the job.
+        jobs = [job for job in self.jobs if not job.over and job.kind not in {c.Kind.EARLY, c.Kind.BENT}]
         vms = [vm for job in jobs for vm in self.vms_of(job) if vm.seen.status is Status.STOPPING]
         if vms:
             vm = vms[command.vm % len(vms)]

@@ -17,14 +17,14 @@ from spotwarden.model.tick import Tick
 from spotwarden.model.watch import Watch
 from spotwarden.recovery.adopting import settle
 from spotwarden.recovery.claiming import record
-from spotwarden.recovery.elastic import home_of, least_of, living
+from spotwarden.recovery.elastic import home_of, least_of, living, refilled
 from spotwarden.recovery.ending import clear, close
 from spotwarden.recovery.fates import cause_of, fate_of, lost_at
 from spotwarden.recovery.judging import LossFinding
 from spotwarden.recovery.machines import lost_on
 from spotwarden.recovery.membership import members, survey, tell_and_write
-from spotwarden.recovery.refilling import refill
-from spotwarden.recovery.removal import removal_of
+from spotwarden.recovery.refilling import conclude, refill, register, untold, unwish
+from spotwarden.recovery.removal import on_purpose, removal_of
 from spotwarden.recovery.treadmill import work_of
 from spotwarden.recovery.truth_table import judge
 
@@ -44,6 +44,10 @@ def bend(facts: JobFacts, policy: Policy, tick: Tick) -> Step | None:
         if node.marker is not None and _is_past(attempt, node):
             return clear(node, f"{node.node} isn't in the gang any more")
     left = living(facts, attempt)
+    if len(left) < least_of(facts) and any(on_purpose(facts, node) for node in facts.tried):
+        return _stopped(facts, attempt, policy, tick)
+    if step := unwish(facts, newest, tick):
+        return step
     if len(left) < len(attempt.instances):
         return _lost(facts, attempt, left, policy, tick)
     step = refill(facts, newest, left, policy, tick)
@@ -67,20 +71,26 @@ def _lost(
         return survey(facts, attempt)
     gone = {node: name for node, name in attempt.instances.items() if node not in left}
     lost = [node for node in facts.nodes if gone.get(node.node) == node.instance_id]
-    if len(left) < least_of(facts):
+    there = {node: instance.id for node, instance in refilled(facts, attempt).items()}
+    if len(left) + len(there) < least_of(facts):
         return _too_few(facts, attempt, lost, policy, tick)
+    if len(left) < least_of(facts):
+        # What was to join once it is set up is needed now.
+        left = {**left, **there}
+        if step := register(facts, there):
+            return step
     if facts.watched is None:
         watch = Watch(job=facts.job)
         return KeepWatch(reason="the job is open", job=facts.job, watch=watch, generation=0)
     first = min(lost, key=lambda node: lost_at(node, tick), default=NodeFacts(node=next(iter(gone))))
     lacking = {node: LackingNode(instance_id=name, since=tick.now) for node, name in gone.items()}
-    size = len(left) + len(attempt.lacking) + len(gone)
+    size = len({*left, *attempt.lacking, *gone})
     changed = replace(
         members(facts, attempt, left, tick),
         reason=f"{_named(gone)} lost: {len(left)} of {size} nodes go on",
         replaces=gone,
         markers={node.node: node.marker.generation for node in facts.nodes if node.marker},
-        lacking={**attempt.lacking, **lacking},
+        lacking={node: item for node, item in {**attempt.lacking, **lacking}.items() if node not in left},
         lost=lost_at(first, tick),
         lost_in=cause.zone if (cause := cause_of(first)) else home_of(facts, left.values()),
         lost_on=lost_on(attempt),
@@ -97,6 +107,15 @@ def _named(gone: Mapping[str, str]) -> str:
     return f"{first}{more} {'was' if len(gone) == 1 else 'were'}"
 
 
+def _stopped(facts: JobFacts, attempt: Attempt, policy: Policy, tick: Tick) -> Step:
+    """Close a gang of which too few are left, where a person has removed what was about to join."""
+    node = next(node for node in facts.tried if on_purpose(facts, node))
+    match = LossFinding(node=node, judgement=judge(node, policy.recovery, tick))
+    why = f"{node.node} was removed on purpose, and fewer are left than the {least_of(facts)} nodes it needs"
+    blank = replace(record(facts, match, tick), replaces={**attempt.instances, node.node: node.instance_id})
+    return close(facts, blank, why, AttemptState.STOPPED, tick)
+
+
 def _too_few(
     facts: JobFacts, attempt: Attempt, lost: list[NodeFacts], policy: Policy, tick: Tick
 ) -> Step | None:
@@ -106,7 +125,8 @@ def _too_few(
     nodes = facts.launch.nodes if isinstance(facts.launch, Launch) else ()
     wish = {*nodes, *attempt.removed} - gone
     if not removed or len(wish) >= least_of(facts):
-        return None
+        # Nothing is made anew while one of its nodes may be one that somebody has removed.
+        return untold(facts, attempt, policy, tick) or conclude(facts, facts.ledger[-1], tick)
     finding = next(node for node in lost if node.node in removed)
     match = LossFinding(node=finding, judgement=judge(finding, policy.recovery, tick))
     why = f"{len(gone)} nodes were removed on purpose, and fewer are left than the {least_of(facts)} it needs"

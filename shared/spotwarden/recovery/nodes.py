@@ -108,7 +108,11 @@ def _lacking(facts: JobFacts, shown: ShownInstances) -> Iterator[NodeFacts]:
 def _tried(facts: JobFacts) -> list[tuple[str, str]]:
     """What the requests of an attempt under way began to make, also where they failed since."""
     newest = facts.newest
-    if newest is None or newest.state in {AttemptState.RUNNING, *CLOSED}:
+    if (
+        newest is None
+        or newest.state in CLOSED
+        or (newest.state is AttemptState.RUNNING and not newest.lacking)
+    ):
         return []
     made = of_requests(facts.inserts, {asked.request_id for asked in newest.tries})
     return [(insert.target_name, insert.target_id) for insert in made]

@@ -29,7 +29,7 @@ from spotwarden.recovery.leasing import is_held_by_another, lease, until
 from spotwarden.recovery.machines import launch_on, lost_on
 from spotwarden.recovery.membership import members, survey, tell_and_write
 from spotwarden.recovery.progress import UNANSWERED_AT_MOST
-from spotwarden.recovery.removal import removal_of
+from spotwarden.recovery.removal import on_purpose, removal_of
 
 UNSEEN_AFTER = asking.A_TICK
 """What an operation has made, and the lists do not show for so long, is gone again."""
@@ -43,8 +43,6 @@ def refill(
     attempt = newest.attempt
     if not attempt.lacking:
         return None
-    if step := _removed(facts, newest, tick):
-        return step
     if is_under_way(attempt):
         return _carry_on(facts, newest, left, policy, tick)
     if refilled(facts, attempt):
@@ -58,10 +56,30 @@ def is_under_way(attempt: Attempt) -> bool:
     return last is not None and last.kind is TryKind.REFILL and last.refused is None
 
 
-def _removed(facts: JobFacts, newest: Recorded, tick: Tick) -> Step | None:
+def untold(facts: JobFacts, attempt: Attempt, policy: Policy, tick: Tick) -> Wait | None:
+    """Wait until it is known of each node that lacks what befell it; None once it is."""
+    looked = {node.node: node for node in _gone(facts, attempt)}
+    for name, lacking in attempt.lacking.items():
+        if lacking.instance_id and (wait := _unknown(facts, name, looked.get(name), policy, tick)):
+            return wait
+    return None
+
+
+def _unknown(facts: JobFacts, name: str, node: NodeFacts | None, policy: Policy, tick: Tick) -> Wait | None:
+    if node is None:
+        return Wait(reason=f"{name} was not looked at yet")
+    if fate_of(node, policy.recovery, tick, flexible=is_flexible(facts)) is Fate.UNTOLD:
+        return Wait(reason=f"the operation log has not had time to say what befell {name}", soon=False)
+    return None
+
+
+def unwish(facts: JobFacts, newest: Recorded, tick: Tick) -> Step | None:
     """Take a node off the wish that somebody has removed, or that left by itself; its owner is told first."""
     attempt = newest.attempt
-    found = {node.node: removal for node in _gone(facts, attempt) if (removal := removal_of(facts, node))}
+    # A VM that was to join, and that a person has removed before, is no longer wanted either.
+    born = [node for node in facts.tried if node.node in attempt.lacking and on_purpose(facts, node)]
+    gone = (*_gone(facts, attempt), *born)
+    found = {node.node: removal for node in gone if (removal := removal_of(facts, node))}
     if not found:
         return None
     notice = notices.node_removed(facts, attempt, found, tick)
@@ -148,12 +166,11 @@ def _due(
     due = [node for node, lacking in attempt.lacking.items() if not lacking.instance_id]
     wait: Wait | None = None
     looked = {node.node: node for node in _gone(facts, attempt)}
-    for name in attempt.lacking:
+    for name in [name for name in attempt.lacking if name not in due]:
         node = looked.get(name)
-        if node is None:
-            wait = wait if name in due else Wait(reason=f"{name} was not looked at yet")
-        elif fate_of(node, policy.recovery, tick, flexible=is_flexible(facts)) is Fate.UNTOLD:
-            wait = Wait(reason=f"the operation log has not had time to say what befell {name}", soon=False)
+        unknown = _unknown(facts, name, node, policy, tick)
+        if node is None or unknown:
+            wait = unknown
         elif (there := _holder(facts, node)) is None:
             due.append(name)
         elif there.status in KEPT:
@@ -188,6 +205,22 @@ def _carry_on(facts: JobFacts, newest: Recorded, left: Mapping[str, str], policy
     if operation.error:
         return _note(newest, tick, operation.error)
     return _came_of(facts, newest, left, tick)
+
+
+def conclude(facts: JobFacts, newest: Recorded, tick: Tick) -> Step | None:
+    """See a refill to its end before the whole gang is made anew: what it makes would live beside that."""
+    attempt = newest.attempt
+    if not is_under_way(attempt):
+        return None
+    last, operation = attempt.tries[-1], facts.operation
+    if last.operation and not facts.forgotten:
+        if operation is None or operation.name != last.operation:
+            return Look(place=last.place, operation=last.operation)
+        if not operation.done:
+            return Wait(reason=f"Compute Engine is still making {', '.join(last.nodes)} in {last.place}")
+    elif not last.operation and is_held_by_another(attempt, tick):
+        return Wait(reason=f"another sweep works on attempt {attempt.number}")
+    return _note(newest, tick, "superseded: too few nodes are left")
 
 
 def _send(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> Step:
@@ -242,7 +275,20 @@ def _join(facts: JobFacts, attempt: Attempt, left: Mapping[str, str], tick: Tick
     if not facts.surveyed:
         return survey(facts, attempt)
     new = {node: instance.id for node, instance in refilled(facts, attempt).items()}
-    for node, instance_id in new.items():
+    if step := register(facts, new):
+        return step
+    changed = replace(
+        members(facts, attempt, {**left, **new}, tick),
+        reason=f"{', '.join(new)} joined: {len(left) + len(new)} nodes go on",
+        lacking={node: lacking for node, lacking in attempt.lacking.items() if node not in new},
+        tries=tuple(_answered(tried) for tried in attempt.tries[-1:]),
+    )
+    return tell_and_write(facts, changed, tick)
+
+
+def register(facts: JobFacts, ids: Mapping[str, str]) -> RegisterInstance | None:
+    """Register the first of these instances that is not yet: ids before a record names them."""
+    for node, instance_id in ids.items():
         if node not in facts.registered and facts.registrations.get(node) != instance_id:
             return RegisterInstance(
                 reason=f"{node} is instance {instance_id}",
@@ -251,13 +297,7 @@ def _join(facts: JobFacts, attempt: Attempt, left: Mapping[str, str], tick: Tick
                 instance_id=instance_id,
                 generation=facts.registered_at.get(node, 0),
             )
-    changed = replace(
-        members(facts, attempt, {**left, **new}, tick),
-        reason=f"{', '.join(new)} joined: {len(left) + len(new)} nodes go on",
-        lacking={node: lacking for node, lacking in attempt.lacking.items() if node not in new},
-        tries=tuple(_answered(tried) for tried in attempt.tries[-1:]),
-    )
-    return tell_and_write(facts, changed, tick)
+    return None
 
 
 def _answered(tried: Try) -> Try:
