@@ -36,7 +36,7 @@ def test_a_marker_of_a_node_that_the_job_has_not_is_put_aside_and_told(world):
     """With the reason."""
     world.settle()
     forge(world, "test-vm-7", FORGED.format(job="test-vm"))
-    assert "no node of test-vm" in world.quarantined()["test-vm-7"]
+    assert "isn't a node of test-vm" in world.quarantined()["test-vm-7"]
     assert "quarantined" in world.notices()
 
 
