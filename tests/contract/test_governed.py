@@ -103,9 +103,11 @@ def test_the_same_request_never_stops_twice(world: World):
 def with_local_ssds(world: World) -> str:
     """A VM that runs and has two local SSDs; gives its id."""
     request = spot("node")
+    machine_type = f"zones/{ZONE}/machineTypes/n1-standard-4"
     local = {"type": "SCRATCH", "autoDelete": True, "initializeParams": {"diskType": "local-ssd"}}
     disks = [*request.body["disks"], local, local]
-    made = world.compute.launch(replace(request, body={**request.body, "disks": disks}), new_id())
+    body = {**request.body, "machineType": machine_type, "disks": disks}
+    made = world.compute.launch(replace(request, body=body), new_id())
     finished(world, made)
     return made.target_id
 

@@ -76,7 +76,7 @@ def test_a_fault_of_our_door_is_found(
     assert found.state is CheckState.BAD
     assert why in found.why
     assert "more" in found.why
-    assert "report it" in found.todo
+    assert "report this as a bug" in found.todo
 
 
 def test_a_zone_that_is_down_is_told_as_unknown(filled: LocalWorld):

@@ -238,12 +238,13 @@ def test_a_mistake_is_answered_in_words(shell, words, says):
 
 
 def test_without_settings_a_command_says_what_to_set(shell):
-    """Every missing variable at once, and how to get them on the local cloud."""
+    """Every missing setting at once, and how to get them on the local cloud."""
     bare = {name: value for name, value in shell.environment.items() if not name.startswith("SPOTWARDEN_")}
     refused = Shell(bare).run("jobs")
     assert refused.returncode == 1
-    for name in ("SPOTWARDEN_PROJECT", "SPOTWARDEN_BUCKET", "SPOTWARDEN_NOTICES", "spotwarden local env"):
-        assert name in refused.stderr
+    for name in ("project", "bucket", "notices"):
+        assert f"spotwarden config set {name} " in refused.stderr
+    assert "spotwarden local env" in refused.stderr
 
 
 def test_without_a_local_cloud_its_commands_say_how_to_start_one(shell, tmp_path):

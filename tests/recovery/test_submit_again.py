@@ -153,7 +153,7 @@ def test_a_vm_that_its_developer_launched_a_moment_ago_is_seen(nobody):
 
 @pytest.mark.parametrize(
     ("zones", "says"),
-    [((), "unknown machine type 'g2-standard-4'"), (("us-central1-c",), "Zones that do: us-central1-c")],
+    [((), "unknown machine type 'g2-standard-4'"), (("us-central1-c",), "Did you mean us-central1-c?")],
 )
 def test_a_mistyped_machine_or_zone_is_found_before_anything_is_sent(ada, zones, says):
     """What is offered nowhere, or only elsewhere, is refused with what to type; the job stays as it was."""

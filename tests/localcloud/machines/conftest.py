@@ -283,12 +283,14 @@ class Cloud:
         assert answer.is_success, answer.text
         return answer.json()
 
-    def create(self, name: str, script: str, disks: Sequence[Mapping[str, Any]] = ()) -> Path:
+    def create(
+        self, name: str, script: str, disks: Sequence[Mapping[str, Any]] = (), machine: str = "e2-medium"
+    ) -> Path:
         """Create an instance with a startup script, and disks beside its boot disk; its folder."""
         image = "projects/debian-cloud/global/images/family/debian-12"
         body = {
             "name": name,
-            "machineType": "zones/us-central1-a/machineTypes/e2-medium",
+            "machineType": f"zones/us-central1-a/machineTypes/{machine}",
             "disks": [
                 {"boot": True, "autoDelete": True, "initializeParams": {"sourceImage": image}},
                 *disks,

@@ -36,6 +36,7 @@ def test_a_machine_with_a_local_ssd_says_what_becomes_of_it_when_it_stops_itself
         gcloud compute instances stop $(hostname) --discard-local-ssd
         """,
         disks=[{"type": "SCRATCH", "initializeParams": {"diskType": "local-ssd"}}],
+        machine="n1-standard-1",
     )
     path = "/compute/v1/projects/demo/zones/us-central1-a/instances/fast-vm"
     cloud.wait_until(lambda: cloud.call("GET", path)["status"] == "TERMINATED", "it still runs")
