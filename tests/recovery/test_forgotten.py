@@ -1,11 +1,14 @@
 """An operation that Compute Engine has forgotten: what came of it is adopted, else asked for anew."""
 
+from datetime import timedelta
+
 import pytest
 
 from spotwarden.model.action import LaunchInstances, Look, StartInstance, Survey, Wait, WriteAttempt
 from spotwarden.model.attempt import AttemptState, TryKind
 from spotwarden.model.instance import Status
 from spotwarden.model.outcome import Done, Rejected
+from tests.recovery.facts import NOW
 
 FORGOTTEN = {Look: Rejected(code="notFound", message="The resource 'operations/op-2' was not found")}
 IDS = {"gang-1": "1001", "gang-2": "1002"}
@@ -102,3 +105,45 @@ def test_a_gang_of_which_only_the_log_tells_is_asked_for_again(some, gang, walk)
     ]
     steps, _ = walk(gang, {**FORGOTTEN, **some.surveyed(inserts=inserts)})
     assert [one.request_id for one in steps if isinstance(one, LaunchInstances)] == ["r-1"]
+
+
+@pytest.fixture
+def unanswered(some, asked):
+    """A gang, asked for so long ago by a sweep that was never answered."""
+
+    def build(age):
+        tries = (asked(at=NOW - age),)
+        ledger = (some.attempt(2, AttemptState.PLACING, job="gang", replaces=IDS, tries=tries),)
+        return some.gang_job(ledger=ledger, instances=(), nodes=())
+
+    return build
+
+
+def test_what_an_old_unanswered_request_made_is_adopted_without_those_lost_since(some, unanswered, walk):
+    """Its ID may be forgotten by now, and a request for a region would make the gang a second time."""
+    half = made(some, "2001", name="gang-1", job="gang")
+    insert = some.operation("insert", name="op-3", target_id="2002", target_name="gang-2", request_id="r-1")
+    steps, facts = walk(unanswered(timedelta(minutes=6)), some.surveyed(half, inserts=[insert]))
+    assert not [one for one in steps if isinstance(one, LaunchInstances)]
+    assert facts.newest.instances == {"gang-1": "2001", "gang-2": "2002"}
+
+
+def test_an_old_unanswered_request_that_made_nothing_is_sent_again_after_a_look(some, unanswered, walk):
+    """With the ID that it had."""
+    steps, _ = walk(unanswered(timedelta(minutes=6)), some.surveyed())
+    assert Survey in [type(one) for one in steps]
+    assert [one.request_id for one in steps if isinstance(one, LaunchInstances)] == ["r-1"]
+
+
+def test_an_old_unanswered_request_waits_while_the_lists_may_hide_what_it_made(some, unanswered, walk):
+    """An incomplete list proves nothing."""
+    steps, _ = walk(unanswered(timedelta(minutes=6)), some.surveyed(unreachable=("us-central1-a",)))
+    assert not [one for one in steps if isinstance(one, LaunchInstances)]
+
+
+def test_a_request_of_a_moment_ago_is_sent_again_without_a_look(some, unanswered, walk):
+    """Its ID is surely remembered."""
+    steps, _ = walk(unanswered(timedelta(minutes=5)), some.surveyed())
+    kinds = [type(one) for one in steps]
+    assert LaunchInstances in kinds
+    assert Survey not in kinds[: kinds.index(LaunchInstances)]

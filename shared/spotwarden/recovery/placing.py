@@ -134,6 +134,10 @@ def _send(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> Step
     ids = made(facts, attempt)
     if last.kind is TryKind.CREATE and whole(facts, ids):
         return finish(facts, newest, ids, tick)
+    # Whoever sent it was not answered; by now its ID may be forgotten, and it would be carried out twice.
+    old = last.kind is TryKind.CREATE and tick.now - last.at > TOLD_LATE
+    if old and (step := _come_of(facts, newest, policy, tick)):
+        return step
     if removed(facts, attempt) and not facts.surveyed:
         # Whoever wrote the try may have sent it, and died; then what it made is there.
         return _survey(facts, attempt)
@@ -247,6 +251,12 @@ def _look_for(facts: JobFacts, attempt: Attempt, operation: Operation) -> Step |
 
 def _forgotten(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> Step:
     """Adopt what a request has made whose operation answers 404; where there is nothing, send it again."""
+    again = asking.ask_again(newest, tick, lease=lease(policy.recovery, tick))
+    return _come_of(facts, newest, policy, tick) or again
+
+
+def _come_of(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> Step | None:
+    """Look for what the newest request has made, and adopt it; None where there is nothing."""
     if not facts.surveyed:
         return _survey(facts, newest.attempt)
     if facts.unsure:
@@ -254,9 +264,7 @@ def _forgotten(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) ->
     ids = finishing.came_of(facts, newest.attempt)
     if ids and isinstance(facts.launch, Launch) and facts.launch.gang:
         return _gang_created(facts, newest, policy, tick)
-    if whole(facts, ids):
-        return finish(facts, newest, ids, tick)
-    return asking.ask_again(newest, tick, lease=lease(policy.recovery, tick))
+    return finish(facts, newest, ids, tick) if whole(facts, ids) else None
 
 
 def _gang_created(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> Step:
