@@ -29,11 +29,11 @@ def train(lab):
     return booted
 
 
-def hand_over(lab, train, command, then="", **more):
+def hand_over(lab, train, command, then="", beat="standby", **more):
     """A VM that runs the one command and will be taken, and its successor, which runs the other."""
     old = train(command, **more)
     old.until_said("step 5 ")
-    lab.until(lambda: old.beat.get("status"), "a heartbeat")
+    lab.until(lambda: old.beat.get(beat), f"a heartbeat with {beat}")
     old.preempt()
     lab.until(lambda: old.marker, "the early marker")
     attempt = record(2, created=datetime.now(UTC).isoformat(), replaces={old.name: old.id}, early=True)
@@ -42,10 +42,13 @@ def hand_over(lab, train, command, then="", **more):
 
 
 def continued(old, new):
-    """Whether the curve is that of one undisturbed run, and the second VM went on where the first ended."""
+    """Whether the curve is that of one undisturbed run, and no step that the first VM told was made again.
+
+    Of what a VM says in its last moment a line may be missing.
+    """
+    assert new.object("output/curve.csv").splitlines() == undisturbed(STEPS)
     last, first = stepped(old.said)[-1], stepped(new.said)[0]
-    same = new.object("output/curve.csv").splitlines() == undisturbed(STEPS)
-    return same and first[0] == last[0] + 1 and first[1] > last[1]
+    return first[0] > last[0] and first[1] > last[1]
 
 
 def test_its_imports_are_done_before_its_turn_comes(lab, train):
@@ -61,7 +64,7 @@ def test_its_imports_are_done_before_its_turn_comes(lab, train):
 
 def test_a_program_that_never_waited_is_not_started_early(lab, train):
     """What it would write, or has looked for, is not there yet."""
-    old, new = hand_over(lab, train, training(waits="print('imported', flush=True)\n"))
+    old, new = hand_over(lab, train, training(waits="print('imported', flush=True)\n"), beat="status")
     assert "standby" not in old.beat
     assert new.status() == "0"
     assert "starts early" not in new.said
