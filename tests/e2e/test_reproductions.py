@@ -205,10 +205,10 @@ class Scene:
             env=shell_environment(self._home),
         )
 
-    def ok(self, *words: str) -> str:
+    def ok(self, *words: str, seconds: float = 120) -> str:
         """What a command of ours prints; it must succeed."""
         process = self.type(*words)
-        said = process.communicate(timeout=120)[0]
+        said = process.communicate(timeout=seconds)[0]
         assert process.returncode == 0, said
         return said
 
@@ -354,7 +354,8 @@ def test_a_stop_while_a_sweep_retries_is_the_last_word(scene: Scene):
         scene.preempt(mine)
         scene.tick_until(lambda: scene.state(job) == "backing off", "it does not back off")
         asked = scene.inserts(job)
-        scene.ok("stop", "retried", "--yes")
+        # Where a sweep has just taken the attempt, the command waits until its lease of five minutes is over.
+        scene.ok("stop", "retried", "--yes", seconds=400)
         scene.cloud.post(
             "/local/faults",
             {"service": "storage", "path": "retried", "status": 503, "probability": 0.5, "seed": 7},
