@@ -122,11 +122,7 @@ class World(Ground):
         vms = [vm for job in jobs for vm in self.vms_of(job) if vm.seen.status is Status.STOPPING]
         if vms:
             vm = vms[command.vm % len(vms)]
-            job = self.nodes[vm.seen.name]
-            if len(job.nodes) > 1 and self.cloud.compute.lags:
-                # With the preemption still untold, a gang may go on without the node that was removed.
-                job.smaller = vm.seen.name
-            self._end_by_owner(job)
+            self._end_by_owner(self.nodes[vm.seen.name])
             self._take_down(vm, keep=command.keep)
 
     def _removenode(self, command: c.RemoveNode) -> None:
