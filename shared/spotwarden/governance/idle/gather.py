@@ -83,6 +83,7 @@ def _fleet(
     known, numbers = owned(context, running, ids_of(watches)), attempts_of(watches)
     jobs = known.jobs
     machines = tuple(item for item in running if item.gpus)
+    run = frozenset(machine.id for machine in running)
     mine = {jobs[machine.id] for machine in machines if machine.id in jobs}
     facts = IdleFacts(
         machines=machines,
@@ -92,11 +93,7 @@ def _fleet(
         running=len(jobs),
         hidden=fleet.unreachable,
         repaired=frozenset(item.id for item in fleet.items if item.status is Status.REPAIRING),
-        lost={
-            watch.job: lost
-            for watch in watches
-            if watch.job in mine and (lost := _lost(watch, {machine.id for machine in running}))
-        },
+        lost={watch.job: lost for watch in watches if watch.job in mine and (lost := _lost(watch, run))},
     )
     return facts, known.broken
 
@@ -130,10 +127,10 @@ def _of(loads: GpuLoads, ids: Collection[str]) -> GpuLoads:
     return replace(loads, rows={name: row for name, row in loads.rows.items() if name in ids})
 
 
-def _lost(watch: Watch, running: Collection[str]) -> tuple[str, ...]:
+def _lost(watch: Watch, running: frozenset[str]) -> tuple[str, ...]:
     """The VMs of a job that are to be there or were, and do not run; of many that were none is asked for."""
     past = watch.past if len(watch.past) <= MOST_LOST else ()
-    return tuple(sorted({*watch.instances.values(), *past} - {*running, ""}))
+    return tuple(sorted({*watch.instances.values(), *past} - running - {""}))
 
 
 def _with_lost(facts: IdleFacts, ids: Collection[str]) -> frozenset[str]:
