@@ -1,10 +1,10 @@
-"""Writes the table of clients in docs/local-cloud-reference.md: `python -m tests.clients.write_clients`."""
+"""Writes the table of clients in tests/clients/README.md: `python -m tests.clients.write_clients`."""
 
 from pathlib import Path
 
 from tests.clients.outcomes import Expected, everything
 
-PAGE = Path(__file__).resolve().parents[2] / "docs/local-cloud-reference.md"
+PAGE = Path(__file__).with_name("README.md")
 START, END = "<!-- clients: generated -->\n", "\n<!-- clients: end -->"
 
 

@@ -7,7 +7,7 @@ The commands of a group build on each other, and on no other group's.
 After a change: `python -m tests.localcloud.gcloud.commands`.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -54,24 +54,14 @@ def _read(text: str) -> Iterator[GcloudCommand]:
 def table() -> str:
     """What stands between the two marks of the page."""
     every = commands()
-    works = [command for command in every if not command.refusal]
-    groups = list(dict.fromkeys(command.group for command in every))
-    rows = [
-        f"| {group} | {sum(item.group == group for item in works)} | {_refused(every, group)} |"
-        for group in groups
+    refused = list(dict.fromkeys(f"`{item.name}`" for item in every if item.refusal))
+    works = sum(not command.refusal for command in every)
+    counted = f"{works} of {len(every)} everyday commands work with gcloud 528 and 578"
+    told = [
+        f"{counted} (`tests/localcloud/gcloud/commands.txt`).",
+        f"Refused by design, with the name of what is not done: {', '.join(refused)}.",
     ]
-    counted = (
-        f"{len(works)} of {len(every)} commands work with gcloud 528 and 578; the others are refused"
-        " by design, with the name of what is not done."
-    )
-    head = ["| commands | work | are refused |", "|---|---|---|"]
-    return "\n".join([BEGIN, "", counted, "", *head, *rows, "", END])
-
-
-def _refused(every: Sequence[GcloudCommand], group: str) -> str:
-    """The commands of a group that the local cloud does not do, each once."""
-    names = (item.name for item in every if item.group == group and item.refusal)
-    return ", ".join(f"`{name}`" for name in dict.fromkeys(names))
+    return "\n".join([BEGIN, "", *told, "", END])
 
 
 def page(text: str) -> str:
