@@ -42,6 +42,16 @@ def test_an_instance_launched_by_hand_after_a_close_is_recovered(some, claimed, 
 
 
 @pytest.mark.parametrize("state", CLOSED)
+def test_an_instance_of_which_the_log_no_longer_tells_who_made_it_opens_no_closed_job(some, walk, state):
+    """It may be what the closed attempt itself had asked for; a launch by hand since is told of."""
+    closed = some.attempt(1, state)
+    lost = some.node(instance_id="3003", history=(some.operation(target_id="3003"),))
+    facts = some.job(ledger=(closed,), nodes=(lost,), registrations={"test-vm": "3003"})
+    steps, _ = walk(facts)
+    assert [type(one) for one in steps] == [ClearMarker, EndWatch]
+
+
+@pytest.mark.parametrize("state", CLOSED)
 def test_a_closed_job_is_not_started_for_its_own_instance(some, walk, state):
     """A late or doubled marker of the closed attempt is only cleared."""
     closed = some.attempt(1, state, instances={"test-vm": "1001"})

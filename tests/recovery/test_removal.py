@@ -3,9 +3,11 @@
 from datetime import timedelta
 
 import pytest
+from msgspec.structs import replace
 
 from spotwarden.model.action import LaunchInstances, Tell, Wait, WriteAttempt
-from spotwarden.model.attempt import AttemptState
+from spotwarden.model.attempt import AttemptState, Try
+from spotwarden.recovery.ending import stop
 from spotwarden.recovery.removal import may_be_removed, removed
 
 A, B = "us-central1-a", "us-central1-b"
@@ -146,3 +148,17 @@ def test_who_removes_what_a_request_has_just_begun_to_make_stops_the_job(some, t
     attempt = some.attempt(2, lost=tick.now - MINUTE, state=AttemptState.PLACING)
     begun = some.node(instance_id="3003", marker=None, history=(deleted,))
     assert removed(some.job(ledger=(attempt,), tried=(begun,)), attempt.attempt) is gone
+
+
+def test_what_a_request_had_made_is_on_the_record_that_its_removal_closes(some, tick):
+    """Its owner may start it again, and the operation log does not tell for ever who made it."""
+    deleted = some.operation("stop", name="op-8", target_id="3003", user=PERSON, at=tick.now - SECOND)
+    trying = Try(place=A, request_id="r", at=tick.now - MINUTE)
+    newest = some.attempt(2, lost=tick.now - MINUTE, state=AttemptState.PLACING, tries=(trying,))
+    insert = some.operation("insert", name="op-7", target_id="3003", request_id="r", at=tick.now - MINUTE)
+    begun = some.node(instance_id="3003", marker=None, history=(deleted,))
+    facts = some.job(ledger=(newest,), tried=(begun,), inserts=(insert,))
+    told = frozenset((stop(facts, newest, "it was removed", tick).notice.id,))
+    written = stop(replace(facts, told=told), newest, "it was removed", tick).record
+    assert (written.state, written.instances) == (AttemptState.STOPPED, {"test-vm": "3003"})
+    assert written.removed["test-vm"].at == deleted.at

@@ -3,12 +3,13 @@
 from msgspec.structs import replace
 
 from spotwarden.model.action import ClearMarker, EndWatch, Step, Tell, WriteAttempt
-from spotwarden.model.attempt import CLOSED, Attempt, AttemptState, Recorded
+from spotwarden.model.attempt import CLOSED, Attempt, AttemptState, Recorded, TryKind
 from spotwarden.model.facts import JobFacts, NodeFacts
 from spotwarden.model.tick import Tick
 from spotwarden.recovery import notices
 from spotwarden.recovery.begun import unrecorded
 from spotwarden.recovery.doubted_end import doubt, runs_on
+from spotwarden.recovery.finishing import made_and_gone
 from spotwarden.recovery.lifecycle import AttemptEvent, follow
 from spotwarden.recovery.removal import removals
 
@@ -64,15 +65,23 @@ def stop(facts: JobFacts, newest: Recorded, why: str, tick: Tick) -> Step:
     notice = notices.closed(facts, attempt, why, AttemptState.STOPPED, tick)
     if notice.id not in facts.told:
         return Tell(reason=why, notice=notice)
+    had = attempt.instances or _made_unrecorded(facts, attempt)
     stopped = replace(
         attempt,
         state=follow(attempt.state, AttemptEvent.STOP),
         reason=why,
         lease=None,
         updated=tick.now,
-        removed=removals(facts, attempt),
+        instances=had,
+        removed=removals(facts, replace(attempt, instances=had)),
     )
     return WriteAttempt(reason=why, record=stopped, generation=newest.generation)
+
+
+def _made_unrecorded(facts: JobFacts, attempt: Attempt) -> dict[str, str]:
+    """What the attempt's newest request had made, by node: its owner may start that, and the log forgets it."""
+    asked = attempt.tries[-1] if attempt.tries else None
+    return made_and_gone(facts, attempt) if asked and asked.kind is TryKind.CREATE else {}
 
 
 def close(facts: JobFacts, blank: Attempt, why: str, state: AttemptState, tick: Tick) -> Step:

@@ -129,14 +129,15 @@ def closed(facts: JobFacts, node: NodeFacts) -> str:
     ]
     past = {instance_id for ids in chain for instance_id in ids.values()}
     launched = bool(node.instance_id) and node.instance_id not in past and known(facts, node)
+    made = _made_at(facts, node) if launched else None
     # What a request of the chain has made was never on record where the stop came first; nobody launched it.
-    # Nor has anybody launched anew what came with what was closed.
-    old = (
+    # Nor has anybody launched anew what came with what was closed, or what the log no longer tells of: it
+    # reaches back beyond the last sweep.
+    relaunched = made is not None and not (
         made_by_chain(facts, node.instance_id)
         or _made_beside(facts, node, past)
-        or is_before_stop(facts, _made_at(facts, node))
+        or is_before_stop(facts, made)
     )
-    relaunched = launched and not old
     return "" if relaunched else f"the job is closed: {newest.reason or newest.state.value}"
 
 

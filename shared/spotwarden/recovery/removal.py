@@ -25,7 +25,8 @@ def removal_of(facts: JobFacts, node: NodeFacts) -> Removal | None:
 def removals(facts: JobFacts, attempt: Attempt) -> dict[str, Removal]:
     """The removals of what the attempt has, or stands in for, that the facts tell of, by node."""
     ids = instances_of(attempt)
-    own = [node for node in facts.nodes if node.instance_id and ids.get(node.node) == node.instance_id]
+    known = (*facts.nodes, *facts.tried)
+    own = [node for node in known if node.instance_id and ids.get(node.node) == node.instance_id]
     return {
         **attempt.removed,
         **{node_facts.node: removal for node_facts in own if (removal := removal_of(facts, node_facts))},
