@@ -6,6 +6,8 @@ import pytest
 
 from spotwarden.model.action import DeleteInstance, LaunchInstances, Wait
 from spotwarden.model.attempt import AttemptState
+from spotwarden.model.instance import Status
+from spotwarden.recovery.clearing import delete
 from tests.recovery.facts import NOW
 
 IDS = {"gang-1": "1001", "gang-2": "1002"}
@@ -47,3 +49,10 @@ def test_a_node_that_has_run_since_before_the_launch_goes_before_the_gang_is_mad
     """It is what a stop left behind: its owner asked for the gang while it ran."""
     steps, _ = walk(*cut_off("gang-1", started=NOW - timedelta(seconds=1)))
     assert DeleteInstance in [type(step) for step in steps]
+
+
+@pytest.mark.parametrize("status", [Status.TERMINATED, Status.SUSPENDED, Status.RUNNING])
+def test_a_node_that_stands_still_is_looked_at_once_more_before_it_is_deleted(some, status):
+    """Somebody may have started it since the list; a survivor that runs goes because the gang was lost."""
+    node = some.instance(name="gang-1", status=status)
+    assert delete(node, some.attempt(2, job="gang").attempt).at_rest is (status is not Status.RUNNING)

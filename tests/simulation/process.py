@@ -48,7 +48,10 @@ class Observer(Protocol):
 
 
 class Process:
-    """One sweep, not yet begun. `began` is its place in the order of all things."""
+    """One sweep, not yet begun. `began` is its place in the order of all things.
+
+    `latest` is its latest call of a port, with its arguments and what came of it.
+    """
 
     def __init__(self, tick: Tick, began: int, observer: Observer) -> None:
         self.tick = tick
@@ -59,6 +62,7 @@ class Process:
         self.swept: Any = None
         self.failure: BaseException | None = None
         self.alive = False
+        self.latest: tuple[str, tuple[Any, ...], Any] = ("", (), None)
         self._sweep: Callable[[], object] = bool
         self._left = 0
         self._changes = False
@@ -177,8 +181,11 @@ def _look(call: str) -> Callable[..., Any]:
     def made(door: Door, *arguments: Any, **named: Any) -> Any:
         do, process = getattr(door.port, call), door.process
         if process.passes(changes=False):
-            return do(*arguments, **named)
-        return process.last(call, partial(do, *arguments, **named))
+            found = do(*arguments, **named)
+        else:
+            found = process.last(call, partial(do, *arguments, **named))
+        process.latest = (call, arguments, found)
+        return found
 
     return made
 
@@ -191,6 +198,7 @@ def _change(call: str) -> Callable[..., Any]:
         before = process.observer.asking(process, call, arguments, named)
         result = do(*arguments, **named)
         process.observer.asked(process, call, arguments, before)
+        process.latest = (call, arguments, result)
         return result
 
     def made(door: Door, *arguments: Any, **named: Any) -> Any:

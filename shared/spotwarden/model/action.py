@@ -65,7 +65,10 @@ class StartInstance(Action, frozen=True, kw_only=True, tag=True):
 
 
 class DeleteInstance(Action, frozen=True, kw_only=True, tag=True):
-    """Delete an instance of the job, by its id, not at or after `before`; one that is gone is no failure."""
+    """Delete an instance of the job, by its id, not at or after `before`; one that is gone is no failure.
+
+    One that is `at_rest` is looked at once more right before: somebody may have started it since.
+    """
 
     job: str
     attempt: int
@@ -74,6 +77,7 @@ class DeleteInstance(Action, frozen=True, kw_only=True, tag=True):
     instance_id: str
     request_id: str
     before: datetime | None = None
+    at_rest: bool = False
 
 
 class StopInstance(Action, frozen=True, kw_only=True, tag=True):

@@ -5,7 +5,7 @@ from spotwarden.model.attempt import Attempt
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.instance import Instance
 from spotwarden.model.launch import Launch
-from spotwarden.recovery.fates import GOING, alive
+from spotwarden.recovery.fates import GOING, KEPT, alive
 from spotwarden.recovery.launching import delete_id
 
 
@@ -70,4 +70,5 @@ def delete(instance: Instance, attempt: Attempt) -> DeleteInstance:
         zone=instance.zone,
         instance_id=instance.id,
         request_id=delete_id(attempt.job, attempt.number, instance.id),
+        at_rest=instance.status in KEPT,
     )

@@ -79,7 +79,7 @@ def stop(facts: JobFacts, newest: Recorded, why: str, tick: Tick) -> Step:
 
 
 def _made_unrecorded(facts: JobFacts, attempt: Attempt) -> dict[str, str]:
-    """What the attempt's newest request had made, by node: its owner may start that, and the log forgets it."""
+    """What its newest request had made, by node: its owner may start that, and the log forgets it."""
     asked = attempt.tries[-1] if attempt.tries else None
     return made_and_gone(facts, attempt) if asked and asked.kind is TryKind.CREATE else {}
 

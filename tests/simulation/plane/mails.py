@@ -208,7 +208,8 @@ class MailJudge:
     def _untrue(self, rule: str, notice: Notice, job: PlaneJob) -> str:
         now = self._world.now()
         vms = [vm for target in notice.instances if (vm := self._oracle.seen.get(target.id))]
-        if rule == "idle" and any(self._worked(vm, now - LATE - 9 * MINUTE, now - LATE) for vm in vms):
+        # Thirty minutes without work by a clock that may be a minute ahead.
+        if rule == "idle" and any(self._worked(vm, now - LATE - 8 * MINUTE, now - LATE) for vm in vms):
             return "its GPU worked until just before"
         if rule == "stall" and self._moved(job, now - LATE - 9 * MINUTE, now - LATE):
             return "its job made progress until just before"

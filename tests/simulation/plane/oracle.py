@@ -425,12 +425,13 @@ class Oracle:
                 return "somebody asked for something about another job"
             if not wish.ends:
                 # It may go on with what recovery has begun, as recovery would; any other VM runs by right.
-                return "" if vm.seen.status not in UP else self._not_replaced(job, vm)
+                at_rest = vm.seen.status not in UP or _stood_still(process, vm)
+                return "" if at_rest else self._not_replaced(job, vm)
             named = wish.mail is None or vm.seen.id in {one.id for one in wish.mail.notice.instances}
             return "" if named else "the mail whose link was clicked did not name it"
         function = process.tick.function
         if function == "recover_spot":
-            return self._not_replaced(job, vm)
+            return "" if _stood_still(process, vm) else self._not_replaced(job, vm)
         policy = self.policies[process.tick.sweep]
         return self.judge.unwarned(job, vm, RULES.get(function, ()), policy, call)
 
@@ -505,6 +506,13 @@ _ENFORCING = Policy(version="-", mode=Mode.ENFORCE)
 def _started_since(vm: Vm, stopped: datetime | None) -> bool:
     """Whether somebody has started it since it was stopped."""
     return stopped is not None and vm.seen.started is not None and vm.seen.started > stopped
+
+
+def _stood_still(process: Process, vm: Vm) -> bool:
+    """Whether its call just before showed the VM at rest: no API can delete it only while that is so."""
+    call, arguments, found = process.latest
+    at_rest = {status.value for status in ASIDE}
+    return call == "resource" and vm.seen.id in arguments and bool(found) and found["status"] in at_rest
 
 
 def _told(vms: Sequence[Vm]) -> str:

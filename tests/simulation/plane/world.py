@@ -31,6 +31,7 @@ from tests.simulation.plane.product import changed
 from tests.simulation.plane.verdict import ledger_of
 
 NO_EVENTS = (c.Pass, c.Run, p.Sweep, p.Tick)
+MOMENT = timedelta(milliseconds=1)
 UP = {Status.PROVISIONING, Status.STAGING, Status.RUNNING, Status.REPAIRING}
 AT_REST = {Status.TERMINATED, Status.STOPPED, Status.SUSPENDED}
 
@@ -116,6 +117,8 @@ class PlaneWorld(People):
             # Whoever starts a gang again starts the VMs of one attempt, not those of all.
             whole = [other for other in vms if self.mine[other.seen.id] is job]
             some = [other for other in whole if down or other.launch == vm.launch]
+        # Nobody types in the very instant of something else: nothing would tell which was first.
+        self.pass_time(MOMENT)
         if down:
             ids = [other.seen.id for other in some]
             job.partly |= any(other.seen.id not in ids for other in self.up(job))

@@ -16,7 +16,11 @@ from spotwarden.model.action import (
     StopInstance,
     Survey,
 )
+from spotwarden.model.instance import Status
 from spotwarden.model.outcome import Done
+from spotwarden.ports import ConflictError
+
+_AT_REST = frozenset((Status.TERMINATED.value, Status.STOPPED.value, Status.SUSPENDED.value))
 
 
 def look(context: ExecutorContext, question: Look) -> Done:
@@ -60,10 +64,19 @@ def start(context: ExecutorContext, action: StartInstance) -> Done:
 
 
 def delete(context: ExecutorContext, action: DeleteInstance) -> Done:
-    """Delete a VM."""
+    """Delete a VM; one that stood still when it was seen only if it does so now."""
     compute = context.cloud.compute
+    if action.at_rest:
+        _expect_at_rest(context, action)
     gone = compute.delete(action.zone, action.instance_id, action.request_id, before=action.before)
     return Done(operation=gone)
+
+
+def _expect_at_rest(context: ExecutorContext, action: DeleteInstance) -> None:
+    """Look whether the VM still stands still; else `ConflictError`: a delete takes no condition."""
+    found = context.cloud.compute.resource(action.zone, action.instance_id)
+    if found is not None and found.get("status") not in _AT_REST:
+        raise ConflictError(f"{action.node} was started since it was seen stopped")
 
 
 def stop(context: ExecutorContext, action: StopInstance) -> Done:
