@@ -93,6 +93,19 @@ def test_labels_that_no_try_fits_are_no_proof(some, placed, other):
     assert owned(placed, made(some, **other)) is Ownership.NAMESAKE
 
 
+def test_labels_of_a_try_that_is_on_record_as_refused_are_no_proof(some, placed):
+    """What it had made was gone by then; until that is on record it may be a remainder of ours."""
+    newest = placed.ledger[0]
+    later = made(some, created=NOW - LAG)
+
+    def tried(**facts):
+        trying = replace(newest.attempt.tries[0], at=NOW - 2 * LAG, error="stockout: no room", **facts)
+        return replace(placed, ledger=(replace(newest, attempt=replace(newest.attempt, tries=(trying,))),))
+
+    assert owned(tried(refused=NOW - LAG), later) is Ownership.NAMESAKE
+    assert owned(tried(), later) is Ownership.MADE
+
+
 def test_labels_of_an_attempt_that_was_closed_long_before_are_no_proof(some, placed):
     """Its requests are over; somebody has made a VM like its own."""
     newest = placed.ledger[0]

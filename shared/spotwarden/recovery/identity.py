@@ -127,12 +127,16 @@ def recorded_or_labelled(
 
 
 def _may_have_made(attempt: ChainRecord, instance: Instance) -> bool:
-    """Whether a try of the attempt fits, for an insert that the log tells no more of."""
+    """Whether a try of the attempt fits, for an insert that the log tells no more of.
+
+    Of one that is on record as refused nothing was left.
+    """
     made = instance.created
     if made is not None and attempt.closed and made > attempt.updated + LATE_INSERT:
         return False
     return any(
         tried.turn == (instance.turn or tried.turn)
+        and tried.refused is None
         and fits(instance.zone, tried.place)
         and (made is None or made >= tried.at - CLOCKS_APART)
         for tried in attempt.tries
