@@ -20,9 +20,9 @@ class Bent:
         self.lab, self.name, self.command = lab, name, command
         self.vms = {f"{name}-{rank}": self.boot(f"{name}-{rank}", 1) for rank in (1, 2, 3)}
 
-    def boot(self, node, attempt):
+    def boot(self, node, attempt, **more):
         """Boot a VM that waits to be named."""
-        more = {"NODES": "3", "MASTER_ADDR": f"{self.name}-1", "spotwarden_joins": "1"}
+        more |= {"NODES": "3", "MASTER_ADDR": f"{self.name}-1", "spotwarden_joins": "1"}
         return self.lab.boot(
             node,
             spotwarden_job=self.name,
@@ -109,6 +109,26 @@ def test_no_program_of_an_epoch_begins_before_all_of_the_last_one_have_ended(ben
     for node in (first, second):
         said = bent.vms[node].said
         assert said.index("the program ended") < said.index("epoch 2:")
+
+
+def test_members_that_wait_for_another_go_on_saying_so_while_the_bucket_is_silent(bent, tmp_path):
+    """One is still being set up; after reads without an answer the others still know that they have come."""
+    first, second, third = bent.vms
+    bent.vms[third].preempt()
+    bent.vms[third].until_gone()
+    gate = tmp_path / "gate"
+    setup = f"until [ -e {gate} ]; do sleep 0.1; done"
+    bent.vms[third] = bent.boot(third, 2, spotwarden_setup=setup)
+    bent.record(2, first, second, third)
+    beats = [bent.vms[node] for node in (first, second)]
+    bent.lab.until(lambda: [vm.beat["status"] for vm in beats] == ["joining"] * 2, "two members to come")
+    # One look at the members may be cut off, as they look each second.
+    bent.lab.fault(service="storage", path=f"{bent.name}/metadata/attempts", status=503, for_seconds=2)
+    told = {vm.beat["at"] for vm in beats}
+    bent.lab.until(lambda: not told & {vm.beat["at"] for vm in beats}, "both to say it again")
+    assert [vm.beat["status"] for vm in beats] == ["joining"] * 2
+    gate.touch()
+    assert bent.until_all(2, 3) == ["0 of 3", "1 of 3", "2 of 3"]
 
 
 def test_a_gang_that_bends_ends_with_the_status_of_its_newest_epoch(lab):

@@ -1703,16 +1703,20 @@ await_members() {
       come_back
       return
     elif [ "$answer" = 0 ] && [ -e "$READY" ]; then
-      [ "$ATTEMPT" = "$entered" ] || { enter_epoch && entered=$ATTEMPT; }
+      [ "$ATTEMPT" = "$entered" ] || due=0
+      [ "$CALLED" = "$ATTEMPT" ] || [ "$SECONDS" -lt "$due" ] || {
+        enter_epoch "$entered" && entered=$ATTEMPT due=$((SECONDS + HEARTBEAT))
+      }
       [ "$ATTEMPT" != "$entered" ] || ! all_have_come || { begin_epoch && return; return 2; }
-    elif [ "$answer" != 0 ] && [ -n "$ALL_SAID" ]; then
+    elif [ "$answer" = 1 ] && [ -n "$ALL_SAID" ]; then
       go_away "the setup failed before this VM was a member; it goes"
       return 1
-    elif [ "$answer" != 0 ] && [ -e "$READY" ] && [ "$SECONDS" -ge "$due" ]; then
+    elif [ "$answer" = 1 ] && [ -e "$READY" ] && [ "$SECONDS" -ge "$due" ]; then
       ! beat waiting || due=$((SECONDS + HEARTBEAT))
       ! has_ended || { go_away "the job has ended" && return 1; }
     fi
-    [ -z "$ALL_SAID" ] || return 0
+    # A read that was not answered says nothing, of what this VM has said before neither.
+    [ -z "$ALL_SAID" ] || [ "$answer" = 2 ] || return 0
     listen "$BARRIER_LOOK"
   done
 }
@@ -1725,9 +1729,10 @@ go_away() {
   leave
 }
 
-# Say that this VM has come to the epoch, with all that it has written before in the bucket.
+# enter_epoch LAST: say that this VM has come to the epoch, with all that it has written before in the bucket; and go on
+# saying so.
 enter_epoch() {
-  say "attempt $ATTEMPT: member $((RANK + 1)) of $NODES (${MEMBERS[*]})"
+  [ "$1" = "$ATTEMPT" ] || say "attempt $ATTEMPT: member $((RANK + 1)) of $NODES (${MEMBERS[*]})"
   echo "$ATTEMPT" >"$STATE/attempt"
   LOG=$WORK/log/$ATTEMPT.log CURVE=$WORK/log/$ATTEMPT.jsonl OLD_LOG_SIZE=""
   patiently 20 beat joining
