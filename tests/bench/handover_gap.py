@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
@@ -66,13 +66,13 @@ def with_torch(python: str) -> Training:
     return Training((shlex.join(words),), ("--code", str(TORCH)), curve)
 
 
-def launch(cloud: Cloud, job: str, training: Training) -> None:
-    """Launch a job that is to be handed over, as its developer would."""
-    words = ["run", "--job", job, *AT, "--handover", *training.code, "--no-follow", *OWNER]
+def launch_with(cloud: Cloud, job: str, more: Sequence[str], command: Sequence[str]) -> None:
+    """Launch a job, as its developer would."""
+    words = ["run", "--job", job, *AT, *more, "--no-follow", *OWNER]
     with tempfile.TemporaryDirectory() as folder:
         environment = {**os.environ, **cloud.get("/local/env")}
-        command = [str(SPOTWARDEN), *words, "--", *training.command]
-        subprocess.run(command, env=environment, cwd=folder, check=True, capture_output=True)
+        whole = [str(SPOTWARDEN), *words, "--", *command]
+        subprocess.run(whole, env=environment, cwd=folder, check=True, capture_output=True)
 
 
 def until(look: Callable[[], Any], what: str) -> Any:
@@ -98,7 +98,7 @@ def read_record(cloud: Cloud, job: str) -> Any:
 def train_and_preempt(cloud: Cloud, job: str, seconds: float, training: Training) -> None:
     """Launch it, and announce that its VM will be taken; the next insert takes so long."""
     cloud.post("/local/timings", {"provisioning": 0.1})
-    launch(cloud, job, training)
+    launch_with(cloud, job, ("--handover", *training.code), training.command)
     until(lambda: "step 5 " in log(cloud, job, 1), f"the first steps of {job}")
     cloud.post("/local/timings", {"provisioning": seconds})
     cloud.post("/local/preempt", {"node": job})
