@@ -35,12 +35,22 @@ def lives(facts: JobFacts) -> Iterator[AttemptLife]:
     """Each attempt that ran, oldest first; its end stands in the record of its successor."""
     attempts = [recorded.attempt for recorded in facts.ledger if not recorded.attempt.bent]
     for attempt, successor in zip_longest(attempts, attempts[1:]):
-        if attempt.started is not None:
-            yield AttemptLife(
-                started=_start_of(attempt, attempt.started),
-                ended=_end_of(attempt, successor),
-                fate=successor.fate if successor else "",
-            )
+        if (life := life_of(attempt, successor)) is not None:
+            yield life
+
+
+def life_of(attempt: Attempt, successor: Attempt | None) -> AttemptLife | None:
+    """The life of the instances that one record names; None where none ever ran.
+
+    That of a gang that goes on with other members ends when those begin.
+    """
+    if attempt.started is None:
+        return None
+    return AttemptLife(
+        started=_start_of(attempt, attempt.started),
+        ended=successor.started if successor and successor.bent else _end_of(attempt, successor),
+        fate=successor.fate if successor else "",
+    )
 
 
 def _start_of(attempt: Attempt, started: datetime) -> datetime:

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 
 from msgspec.structs import replace
 
-from spotwarden.model.attempt import Attempt, LackingNode
+from spotwarden.model.attempt import Attempt, LackingNode, TryKind
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.instance import Instance, Status
 from spotwarden.model.jobfile import JobFile
@@ -123,3 +123,10 @@ def lacking_of(facts: JobFacts, ids: Collection[str], now: datetime) -> dict[str
     """What a gang that was made in part still lacks: nothing of these nodes was ever there."""
     names = facts.launch.nodes if isinstance(facts.launch, Launch) else ()
     return {node: LackingNode(since=now) for node in names if node not in ids}
+
+
+def refill_due(attempt: Attempt, block: timedelta) -> datetime | None:
+    """When missing nodes are requested again, after a refusal; None where nothing has to be waited for."""
+    last = attempt.tries[-1] if attempt.tries else None
+    refused = last is not None and last.kind is TryKind.REFILL and last.error
+    return last.last_word + block if last and refused else None

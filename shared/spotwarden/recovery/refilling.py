@@ -5,7 +5,6 @@ the gang by the next record: until that names it, it trains nothing.
 """
 
 from collections.abc import Mapping
-from datetime import datetime
 
 from msgspec.structs import replace
 
@@ -19,7 +18,7 @@ from spotwarden.model.tick import Tick
 from spotwarden.recovery import asking, notices
 from spotwarden.recovery.bounds import SHORTEST_RUN, time_left
 from spotwarden.recovery.clearing import delete
-from spotwarden.recovery.elastic import home_of, is_ready, refilled
+from spotwarden.recovery.elastic import home_of, is_ready, refill_due, refilled
 from spotwarden.recovery.fates import GOING, KEPT, Fate, fate_of
 from spotwarden.recovery.flexible import is_flexible
 from spotwarden.recovery.identity import CLOCKS_APART
@@ -112,7 +111,7 @@ def _ask(
     """Write down which nodes are about to be asked for, where their peers are."""
     attempt = newest.attempt
     last = attempt.tries[-1] if attempt.tries else None
-    again = _not_before(last, policy)
+    again = refill_due(attempt, policy.placement.block)
     if again is not None and tick.now < again:
         return Wait(reason=f"missing nodes are requested again at {again:%H:%M:%S} UTC", soon=False)
     left_to_run = time_left(facts, tick.now)
@@ -146,11 +145,6 @@ def _ask(
     return WriteAttempt(
         reason=f"asks {place} for {', '.join(due)}", record=asked, generation=newest.generation
     )
-
-
-def _not_before(last: Try | None, policy: Policy) -> datetime | None:
-    refused = last is not None and last.kind is TryKind.REFILL and last.error
-    return last.last_word + policy.placement.block if last and refused else None
 
 
 def _choice(facts: JobFacts, machine: str, place: str) -> Choice | None:

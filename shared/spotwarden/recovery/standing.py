@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 
 import msgspec
+from msgspec.structs import replace
 
 from spotwarden.model.attempt import Attempt, AttemptState, TryKind
 from spotwarden.model.facts import JobFacts
@@ -114,10 +115,29 @@ def _end(facts: JobFacts) -> datetime | None:
 
 def timeline(facts: JobFacts) -> list[TimelineEvent]:
     """Everything on record about a job, oldest first."""
-    moments = [moment for recorded in facts.ledger for moment in _moments(recorded.attempt)]
+    attempts = [recorded.attempt for recorded in facts.ledger]
+    news = [attempts[0], *map(_news, attempts, attempts[1:])] if attempts else []
+    moments = [moment for attempt in news for moment in _moments(attempt)]
     if facts.ended is not None:
         moments.append(TimelineEvent(at=facts.ended, what=f"the job ended with status {facts.status_code}"))
     return sorted(moments, key=lambda moment: moment.at)
+
+
+def _news(before: Attempt, attempt: Attempt) -> Attempt:
+    """What is new in a record of a gang that goes on with other members; any other as it is."""
+    if not attempt.bent:
+        return attempt
+    asked = {tried.request_id for tried in before.tries}
+    return replace(
+        attempt,
+        tries=tuple(tried for tried in attempt.tries if tried.request_id not in asked),
+        instances={
+            node: name for node, name in attempt.instances.items() if before.instances.get(node) != name
+        },
+        removed={
+            node: removal for node, removal in attempt.removed.items() if before.removed.get(node) != removal
+        },
+    )
 
 
 def _moments(attempt: Attempt) -> Iterator[TimelineEvent]:

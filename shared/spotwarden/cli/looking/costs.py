@@ -79,16 +79,21 @@ def _as_asked(ran: list[AttemptStay], details: Details) -> Iterator[AttemptStay]
         yield from ran
         return
     gpu, _, count = run.gpus.partition(":")
-    tries = [recorded.attempt.tries for recorded in details.facts.ledger if recorded.attempt.started]
-    for stay, asked in zip(ran, tries, strict=False):
-        model = asked[-1].model if asked else None
-        spot = asked[-1].spot and run.spot if asked else run.spot
-        other = asked[-1].machine if asked else ""
+    attempts = {recorded.attempt.number: recorded.attempt for recorded in details.facts.ledger}
+    for stay in ran:
+        attempt = attempts.get(stay.number)
+        if attempt is None:
+            continue
+        asked = attempt.tries[-1] if attempt.tries else None
+        model = asked.model if asked else None
+        spot = asked.spot and run.spot if asked else run.spot
+        other = asked.machine if asked else ""
         kind = VmKind(
             machine_type=other or run.machine,
             gpu="" if other else gpu,
             gpus=int(count) if count.isdecimal() and not other else 0,
-            region=region_of(asked[-1].place if asked else run.place),
+            region=region_of(asked.place if asked else run.place),
             provisioning=model.google if model else "SPOT" if spot else "STANDARD",
         )
-        yield msgspec.structs.replace(stay, kinds=(kind,) * run.nodes)
+        vms = len(attempt.instances) if attempt.bent else run.nodes
+        yield msgspec.structs.replace(stay, kinds=(kind,) * vms)

@@ -14,6 +14,7 @@ from spotwarden.cli.json_text import json_text
 from spotwarden.cli.looking.costs import Costs, costs
 from spotwarden.cli.looking.details import Details, cases_of, read_details
 from spotwarden.cli.looking.forecasts import forecast
+from spotwarden.cli.looking.members import changes, members
 from spotwarden.cli.looking.signals import seen_of, signal_table
 from spotwarden.cli.table import duration, plain
 from spotwarden.governance.cases.history import standing
@@ -65,6 +66,7 @@ class JobDetails(msgspec.Struct, frozen=True, kw_only=True):
     timeline: tuple[TimelineEvent, ...]
     now: datetime
     swept: datetime | None = None
+    members: str = ""
     avoided: tuple[AvoidedPlace, ...] = ()
     signals: SignalTable | None = None
     forecast: Outlook | None = None
@@ -100,6 +102,9 @@ def show(job: str, *, as_json: bool, with_signals: bool) -> None:
         timeline=tuple(timeline(details.facts)),
         now=now,
         swept=_swept(context),
+        members=members(details.facts, context.agreed().placement.block, now)
+        if details.facts.file.nodes
+        else "",
         avoided=_avoided(context, now) if row.status in WAITING else (),
         signals=seen_of(context, job) if with_signals else None,
     )
@@ -131,7 +136,8 @@ def _swept(context: Context) -> datetime | None:
 def lines(shown: JobDetails, now: datetime) -> Iterator[str]:
     """The page of a job, line by line."""
     row = shown.experiment
-    yield f"{row.job}: {worded(row)}, {row.attempts} attempt{'s' if row.attempts > 1 else ''}"
+    attempts = f"{row.attempts} attempt{'s' if row.attempts > 1 else ''}"
+    yield f"{row.job}: {worded(row)}, {attempts}{changes(shown.details.facts)}"
     for word, said in _facts(shown, now):
         if said:
             yield plain(f"  {word:<10} {said}")
@@ -150,6 +156,7 @@ def _facts(shown: JobDetails, now: datetime) -> Iterator[tuple[str, str]]:
     yield "started", f"{row.started:%Y-%m-%d %H:%M:%S} UTC, ran for {_ran(row)}" if row.started else ""
     yield "up", f"{duration(timedelta(hours=shown.costs.hours))} on its VMs" if shown.costs.hours else ""
     yield "zones", ", ".join(_zones(details, machines=True))
+    yield "nodes", shown.members
     yield "avoids", avoiding.said(shown.avoided)
     yield "cost", f"{shown.costs.cost} ({shown.costs.basis})" if shown.costs.cost else ""
     yield "progress", _progress(details, now)
@@ -263,6 +270,7 @@ def _fields(shown: JobDetails) -> dict[str, object]:
         "metrics": details.measures,
         "run": details.run,
         "cases": shown.cases,
+        **({"nodes": shown.members} if shown.members else {}),
         **({"avoids": shown.avoided} if shown.avoided else {}),
         **({"forecast": shown.forecast} if shown.forecast else {}),
         "next": next_step(shown),

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
+from itertools import zip_longest
 
 import msgspec
 from msgspec.structs import replace
@@ -10,20 +11,20 @@ from spotwarden.governance.caps.facts import JobAttempts
 from spotwarden.governance.caps.findings import up_since
 from spotwarden.governance.caps.measures import hours
 from spotwarden.governance.costs import VmCost, bill, kind_of
-from spotwarden.model.attempt import Attempt, Recorded
-from spotwarden.model.facts import JobFacts
+from spotwarden.model.attempt import Attempt
 from spotwarden.model.fleet import Machine
 from spotwarden.model.placement import region_of
 from spotwarden.model.prices import PriceTable, VmKind
-from spotwarden.recovery.bounds import AttemptLife, lives
+from spotwarden.recovery.bounds import AttemptLife, life_of
 from spotwarden.recovery.machines import lost_on, split_key
 
 
 class AttemptStay(msgspec.Struct, frozen=True, kw_only=True):
-    """The job was up for so many hours, on VMs of these kinds at once."""
+    """The job was up for so many hours, on VMs of these kinds at once, by the record of this number."""
 
     hours: float
     kinds: tuple[VmKind, ...]
+    number: int = 0
 
 
 def stays(records: JobAttempts, machines: Sequence[Machine], now: datetime) -> list[AttemptStay]:
@@ -31,17 +32,35 @@ def stays(records: JobAttempts, machines: Sequence[Machine], now: datetime) -> l
 
     What runs and is on no record yet counts from its own start.
     """
-    ran = [attempt for attempt in records.attempts if attempt.started is not None]
-    ledger = tuple(Recorded(attempt=attempt, generation=0) for attempt in records.attempts)
-    found = list(lives(JobFacts(job="", ledger=ledger)))
     first = first_choice(records.attempts, machines)
+    ran = [*_spans(records.attempts)]
     told = [
         AttemptStay(
-            hours=_long(life.started, life.ended or now), kinds=tuple(_kinds(item, machines, first, ran[-1]))
+            hours=_long(life.started, life.ended or now),
+            kinds=tuple(_kinds(attempt, machines, first, ran[-1][0])),
+            number=attempt.number,
         )
-        for item, life in zip(ran, found, strict=True)
+        for attempt, life in ran
     ]
-    return [*told, *_unrecorded(found, machines, now)]
+    return [*told, *_unrecorded([life for _, life in ran], machines, now)]
+
+
+def _spans(attempts: Sequence[Attempt]) -> Iterator[tuple[Attempt, AttemptLife]]:
+    """Each attempt that ran, and when.
+
+    A node that a gang has asked for again costs from then on, though it joins only when it is set up.
+    """
+    for attempt, successor in zip_longest(attempts, attempts[1:]):
+        life = life_of(attempt, successor)
+        if life is None:
+            continue
+        new = successor.instances.items() - attempt.instances.items() if successor and successor.bent else ()
+        if not new or not successor or not successor.tries or life.ended is None:
+            yield attempt, life
+            continue
+        asked = min(max(successor.tries[-1].at, life.started), life.ended)
+        yield attempt, replace(life, ended=asked)
+        yield replace(attempt, instances={**attempt.instances, **dict(new)}), replace(life, started=asked)
 
 
 def _unrecorded(
