@@ -116,14 +116,14 @@ def _end(facts: JobFacts) -> datetime | None:
 def timeline(facts: JobFacts) -> list[TimelineEvent]:
     """Everything on record about a job, oldest first."""
     attempts = [recorded.attempt for recorded in facts.ledger]
-    news = [attempts[0], *map(_news, attempts, attempts[1:])] if attempts else []
+    news = [attempts[0], *map(new_in, attempts, attempts[1:])] if attempts else []
     moments = [moment for attempt in news for moment in _moments(attempt)]
     if facts.ended is not None:
         moments.append(TimelineEvent(at=facts.ended, what=f"the job ended with status {facts.status_code}"))
     return sorted(moments, key=lambda moment: moment.at)
 
 
-def _news(before: Attempt, attempt: Attempt) -> Attempt:
+def new_in(before: Attempt, attempt: Attempt) -> Attempt:
     """What is new in a record of a gang that goes on with other members; any other as it is."""
     if not attempt.bent:
         return attempt

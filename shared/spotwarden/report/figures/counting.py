@@ -4,11 +4,13 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta, tzinfo
 
+from msgspec.structs import replace
+
 from spotwarden.model.attempt import Attempt
 from spotwarden.model.opening import zone_of
 from spotwarden.model.prices import VmKind
 from spotwarden.report.figures.intervals import Pair, Pairs, by_day, pair, union, within, without
-from spotwarden.report.figures.stays import kind_of, over_at, up_of
+from spotwarden.report.figures.stays import interruptions, kind_of, over_at, up_of
 from spotwarden.report.model.job import Bar, BarEnd, JobWait
 from spotwarden.report.model.kept import (
     SLOT,
@@ -105,6 +107,10 @@ def _claims(
         kept = kept_until(bar, gathered)
         # What a lost VM is metered beyond its loss is the meter's clock, and lost as well.
         yield (UNKNOWN, pair(bar.start, FOREVER)) if kept is None else (LOST, pair(kept, FOREVER))
+    for record in interruptions(bar, sources):
+        # What it had not saved its program did again.
+        kept = kept_until(replace(bar, end=record.started), gathered)
+        yield (UNKNOWN if kept is None else LOST), pair(kept or bar.start, record.lost or record.created)
     mine = [line for line in gathered.lines if line.attempt == bar.attempt and line.first]
     if mine:
         yield STARTING, pair(bar.start, min(line.first for line in mine if line.first))
@@ -117,10 +123,11 @@ def kept_until(bar: Bar, gathered: Gathered) -> datetime | None:
 
     None where its job has told of no checkpoint up to then: nobody knows what was saved.
     """
-    lines = [line for line in gathered.lines if line.attempt <= bar.attempt]
-    if not any(line.saved for line in lines):
+    end = bar.end or FOREVER
+    told = (at <= end or line.attempt <= bar.attempt for line in gathered.lines for at, _ in line.saved)
+    if not any(told):
         return None
-    return max([bar.start, *_saved(lines, bar.start, bar.end or FOREVER)])
+    return max([bar.start, *_saved(gathered.lines, bar.start, end)])
 
 
 def _saved(lines: Sequence[NodeMetrics], start: datetime, end: datetime) -> Iterator[datetime]:

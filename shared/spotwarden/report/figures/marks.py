@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from spotwarden.model.attempt import Attempt
+from spotwarden.recovery.standing import new_in
 from spotwarden.report.figures.stays import PREEMPTED
 from spotwarden.report.model.job import Bar, Mark, MarkKind
 from spotwarden.report.model.kept import Gathered, Sources
@@ -15,8 +16,9 @@ ACTS = frozenset(("StopInstance", "DeleteInstance", "StartInstance", "RemoveLeft
 
 def marks(sources: Sources, gathered: Gathered, bars: Sequence[Bar]) -> tuple[Mark, ...]:
     """All of them, oldest first."""
+    ledger = sources.ledger
     kinds = (
-        [mark for attempt in sources.ledger for mark in _of_attempt(attempt)],
+        [mark for item in (*ledger[:1], *map(new_in, ledger, ledger[1:])) for mark in _of_attempt(item)],
         list(_launches(bars)),
         list(_checkpoints(gathered)),
         [mark for entry in gathered.entries if (mark := of_entry(entry)) is not None],
@@ -26,7 +28,7 @@ def marks(sources: Sources, gathered: Gathered, bars: Sequence[Bar]) -> tuple[Ma
 
 
 def _of_attempt(attempt: Attempt) -> Iterator[Mark]:
-    if attempt.lost:
+    if attempt.lost and (attempt.replaces or not attempt.bent):
         kind = MarkKind.PREEMPTED if attempt.fate == PREEMPTED else MarkKind.LOST
         where = f" in {attempt.lost_in}" if attempt.lost_in else ""
         yield Mark(

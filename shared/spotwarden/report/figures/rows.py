@@ -1,7 +1,9 @@
 """A job's records → its row, its cells and its timeline: all that the report keeps of it."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
 from hashlib import sha256
+from itertools import takewhile
 
 import msgspec
 
@@ -11,6 +13,7 @@ from spotwarden.model.prices import VmKind
 from spotwarden.model.standing import Standing
 from spotwarden.recovery.forecast.course import Course
 from spotwarden.recovery.refusals import RefusalKind, refusal
+from spotwarden.recovery.standing import new_in
 from spotwarden.report.figures import beats, counting, marks, stays
 from spotwarden.report.figures.forecasting import course_of
 from spotwarden.report.figures.intervals import SECOND, whole
@@ -86,7 +89,7 @@ def _settled(row: Experiment, bars: Sequence[Bar], sources: Sources) -> bool:
 
 def _row(sources: Sources, gathered: Gathered, bars: Sequence[Bar]) -> Experiment:
     over = stays.over_at(sources)
-    newest = [bar for bar in bars if bar.attempt == bars[-1].attempt] if bars else []
+    newest = _newest(sources, bars)
     kinds = {bar.node or bar.instance_id: stays.kind_of(bar.instance_id, None, gathered) for bar in newest}
     return Experiment(
         job=sources.job,
@@ -110,6 +113,13 @@ def _row(sources: Sources, gathered: Gathered, bars: Sequence[Bar]) -> Experimen
         tags={name[:TAG]: value[:TAG] for name, value in list(sources.tags.items())[:MOST_TAGS]},
         problem=(sources.problem or sources.file.problem)[:PROBLEM],
     )
+
+
+def _newest(sources: Sources, bars: Sequence[Bar]) -> list[Bar]:
+    """The VMs of the newest attempt that had any."""
+    ids = next((set(item.instances.values()) for item in reversed(sources.ledger) if item.started), set())
+    mine = [bar for bar in bars if bar.instance_id in ids]
+    return mine or [bar for bar in bars if bar.attempt == bars[-1].attempt]
 
 
 def standing(sources: Sources, bars: Sequence[Bar]) -> Standing:
@@ -158,30 +168,41 @@ def _once(words: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(word for word in words if word))
 
 
-def _losses(ledger: Iterable[Attempt], gathered: Gathered, bars: Sequence[Bar]) -> Iterator[Loss]:
+def _losses(ledger: Sequence[Attempt], gathered: Gathered, bars: Sequence[Bar]) -> Iterator[Loss]:
     """Each time that VMs were lost, and how long it took until those that replaced them started."""
-    for attempt in ledger:
-        if attempt.lost is None:
+    for number, attempt in enumerate(ledger):
+        if attempt.lost is None or (attempt.bent and not attempt.replaces):
             continue
         place, kind = next(counting.wanted(attempt, gathered, bars), (attempt.lost_in, VmKind()))
-        lost = whole(attempt.lost)
-        after = whole(attempt.started) - lost if attempt.started else None
+        lost, started = whole(attempt.lost), _replaced_at(attempt, ledger[number + 1 :])
         yield Loss(
             at=lost,
             preempted=attempt.fate == stays.PREEMPTED,
             zone=place,
             machine=kind.machine_type,
-            seconds=None if after is None else max(0, int(after / SECOND)),
+            seconds=None if started is None else max(0, int((whole(started) - lost) / SECOND)),
         )
 
 
-def _happened(ledger: Iterable[Attempt]) -> Iterator[Happened]:
+def _replaced_at(attempt: Attempt, later: Sequence[Attempt]) -> datetime | None:
+    """When what it stands in for was there again; of a gang that went on, when the last of it joined."""
+    if not attempt.bent:
+        return attempt.started
+    went_on = takewhile(lambda record: record.bent, later)
+    return next(
+        (record.started for record in went_on if attempt.replaces.keys() <= record.instances.keys()), None
+    )
+
+
+def _happened(ledger: Sequence[Attempt]) -> Iterator[Happened]:
     """What places did: took VMs, had no room, gave."""
-    for attempt in ledger:
+    news = [*ledger[:1], *map(new_in, ledger, ledger[1:])]
+    for attempt, fresh in zip(ledger, news, strict=True):
         if attempt.fate == stays.PREEMPTED and attempt.lost and attempt.lost_in:
             yield Happened(zone=attempt.lost_in, at=attempt.lost, event=PlaceEvent.PREEMPTED)
-        for two in attempt.tries:
+        for two in fresh.tries:
             if two.error and two.spot and refusal(two.error) is RefusalKind.STOCKOUT:
                 yield Happened(zone=two.place, at=two.at, event=PlaceEvent.STOCKOUT)
-        if attempt.started and attempt.tries and attempt.tries[-1].spot:
+        gave = fresh.instances if attempt.bent else attempt.tries
+        if attempt.started and gave and attempt.tries and attempt.tries[-1].spot:
             yield Happened(zone=attempt.tries[-1].place, at=attempt.started, event=PlaceEvent.GAVE)

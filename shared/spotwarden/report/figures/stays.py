@@ -6,7 +6,6 @@ where and as what. A job without a ledger has the VMs that the meter has seen.
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
-from itertools import zip_longest
 
 from msgspec.structs import replace
 
@@ -41,35 +40,46 @@ def over_at(sources: Sources) -> datetime | None:
 
 
 def bars(sources: Sources, gathered: Gathered, rules: FigureRules) -> tuple[Bar, ...]:
-    """A bar for each VM of each attempt that ran, oldest attempt first; before them those of no attempt."""
-    pairs = zip_longest(sources.ledger, sources.ledger[1:])
+    """A bar for each VM of each attempt that ran, oldest attempt first; before them those of no attempt.
+
+    A node of a gang that goes on with other members has one bar, of the attempt that it joined in.
+    """
+    ledger = sources.ledger
     return (
         *_unwritten(sources, gathered, rules),
         *(
             bar
-            for attempt, after in pairs
-            if attempt
-            for bar in _of_attempt(attempt, after, sources, gathered)
+            for place in range(len(ledger))
+            for bar in _of_attempt(ledger[:place], ledger[place], ledger[place + 1 :], sources, gathered)
         ),
     )
 
 
 def _of_attempt(
-    attempt: Attempt, after: Attempt | None, sources: Sources, gathered: Gathered
+    past: Sequence[Attempt],
+    attempt: Attempt,
+    later: Sequence[Attempt],
+    sources: Sources,
+    gathered: Gathered,
 ) -> Iterator[Bar]:
     if attempt.started is None:
         return
-    end, fate, why = _end(attempt, after, sources)
+    went_on = past[-1].instances.values() if attempt.bent and past else ()
     for node, instance_id in sorted(attempt.instances.items()):
+        if instance_id in went_on:
+            continue
+        last, after = _until(instance_id, attempt, later)
+        end, fate, why = _end(last, after, node, sources)
         runs = _runs_in(instance_id, attempt, sources, gathered)
         start = min([attempt.started, *(run[0] for run in runs)])
+        kind = kind_of(instance_id, attempt, gathered)
         yield Bar(
             attempt=attempt.number,
             node=node,
             instance_id=instance_id,
             zone=_zone(attempt, after, instance_id, gathered),
-            machine=kind_of(instance_id, attempt, gathered).machine_type,
-            spot=_spot(kind_of(instance_id, attempt, gathered)),
+            machine=kind.machine_type,
+            spot=_spot(kind),
             start=start,
             end=max(end, start) if end else None,
             fate=fate,
@@ -77,11 +87,36 @@ def _of_attempt(
         )
 
 
-def _end(attempt: Attempt, after: Attempt | None, sources: Sources) -> tuple[datetime | None, BarEnd, str]:
-    """When an attempt's VMs went, how, and in words; those of the newest may still be up."""
+def _until(instance_id: str, attempt: Attempt, later: Sequence[Attempt]) -> tuple[Attempt, Attempt | None]:
+    """The last record that has this VM without a break, and the one that goes on without it."""
+    for record in later:
+        if not record.bent or instance_id not in record.instances.values():
+            return attempt, record
+        attempt = record
+    return attempt, None
+
+
+def interruptions(bar: Bar, sources: Sources) -> Iterator[Attempt]:
+    """The records by which a gang went on without other nodes while this VM was up: its program restarted."""
+    for attempt in sources.ledger:
+        mine = bar.instance_id in attempt.instances.values()
+        if attempt.bent and attempt.replaces and mine and attempt.number > bar.attempt:
+            yield attempt
+
+
+def _end(
+    attempt: Attempt, after: Attempt | None, node: str, sources: Sources
+) -> tuple[datetime | None, BarEnd, str]:
+    """When a node of an attempt went, how, and in words; that of the newest may still be up."""
     if after is not None and attempt.state in CLOSED:
         # Over, and started again by its owner.
         return attempt.updated, _STATES[attempt.state], attempt.reason
+    if after is not None and after.bent and (removal := after.removed.get(node)):
+        return (
+            removal.at or after.created,
+            BarEnd.STOPPED,
+            f"{removal.kind} by {removal.user or 'the VM itself'}",
+        )
     if after is not None:
         fate = _CAUSES.get(after.fate, BarEnd.LOST)
         return after.lost or after.created, fate, after.fate or after.reason
@@ -196,8 +231,11 @@ def waits(sources: Sources) -> tuple[JobWait, ...]:
 
 
 def _wait(attempt: Attempt, sources: Sources) -> JobWait | None:
-    """Before the first attempt of our own making a job waits from when it was asked for."""
-    if attempt.seen:
+    """Before the first attempt of our own making a job waits from when it was asked for.
+
+    A gang that goes on has VMs.
+    """
+    if attempt.seen or attempt.bent:
         return None
     start = attempt.lost or attempt.created
     end = attempt.started
