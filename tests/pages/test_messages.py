@@ -43,7 +43,7 @@ def test_a_flood_is_readable_too(look):
 def test_the_first_words_of_a_message_say_what_happened_and_what_will(look):
     """Before anything that is to be read closer."""
     assert look(MESSAGES["warning"].html, PHONE, name="first").text.startswith(
-        "nap-1 has idle GPUs\n\nWhat happens next: It will be stopped (its disks are kept) at 14:30 UTC"
+        "nap-1 has idle GPUs\nWhat happens next: It will be stopped (its disks are kept) at 14:30 UTC"
     )
 
 

@@ -10,7 +10,7 @@ from spotwarden.cli import sample_week
 from spotwarden.governance import silence
 from spotwarden.governance.cases import notices as case_notices
 from spotwarden.governance.cases import ops_notices
-from spotwarden.model.attempt import Attempt, AttemptState, LackingNode, Removal, Try
+from spotwarden.model.attempt import Attempt, AttemptState, LackingNode, Recorded, Removal, Try
 from spotwarden.model.case import Case, CaseState, Remediation, Warned
 from spotwarden.model.facts import JobFacts, NodeFacts
 from spotwarden.model.finding import Finding, Subject, Target
@@ -56,7 +56,7 @@ _TROUBLES: Mapping[str, _Trouble] = {
         doubt="its job ended with status 0, but seems to continue: its heartbeat is newer",
         hint="if the job still runs, remove its status-code object. Otherwise, delete the VM",
         gone="the VM was deleted",
-        evidence={"status": "RUNNING", "up": "3 h 10 min"},
+        evidence={},
         remedy=Remedy.DELETE,
     ),
     "leftover": _Trouble(
@@ -99,7 +99,7 @@ _TROUBLES: Mapping[str, _Trouble] = {
     ),
     "job_cap": _Trouble(
         reason=f"job {JOB} has used 100% of a limit: run time over all attempts, 20.1 h of 20 h",
-        todo="let it finish, or stop it",
+        todo="check that it saves checkpoints, or stop it",
         doubt=f"we don't know when {VM} started",
         hint="",
         gone="the job has more time",
@@ -174,7 +174,8 @@ def _of_jobs(tick: Tick) -> Iterator[Notice]:
     yield notices.gave_up(facts, unhindered, "it failed and was restarted 50 times, which is the limit", tick)
     yield notices.forbidden(facts, refused, Policy(version="sample"), tick)
     yield notices.closed(facts, unhindered, "ada@example.com stopped its VM", AttemptState.STOPPED, tick)
-    yield delay_notices.waits_for_room(facts, again, timedelta(minutes=30), Policy(version="sample"), tick)
+    waiting = replace(again, created=tick.now - _HOUR / 2)
+    yield delay_notices.waits_for_room(facts, waiting, _HOUR / 2, Policy(version="sample"), tick)
     gone = Removal(
         instance_id=ID, operation="operation-1", kind="delete", user="ada@example.com", at=tick.now
     )
@@ -182,7 +183,8 @@ def _of_jobs(tick: Tick) -> Iterator[Notice]:
     yield notices.node_removed(facts, pair, {VM: gone}, tick)
     lacking = {VM: LackingNode(instance_id=ID, since=tick.now)}
     left = replace(pair, number=2, instances={f"{JOB}-2": "1234567890123456791"}, fate=Fate.PREEMPTED.value)
-    yield gang_notices.bent(facts, replace(left, replaces={VM: ID}, lacking=lacking), tick)
+    had = replace(facts, ledger=(Recorded(attempt=pair, generation=1),))
+    yield gang_notices.bent(had, replace(left, replaces={VM: ID}, lacking=lacking), tick)
     ended = replace(facts, status_code="0", ended=tick.now - _HOUR)
     yield notices.end_doubted(ended, first, "its VM ran for 60 more minutes, until it was preempted", tick)
     yield notices.differs(facts, first, ["machine type: g2-standard-8 runs, g2-standard-4 is stored"], tick)

@@ -219,7 +219,8 @@ def test_the_page_has_a_language_a_title_and_a_table_with_headings():
     html = message().html
     assert '<html lang="en">' in html
     assert "<title>nap: GPUs are idle</title>" in html
-    assert '<th scope="row"><bdi>busiest GPU</bdi></th><td><bdi>1.0 %</bdi></td>' in html
+    row = '<th scope="row"><span dir="auto">busiest GPU</span></th><td><span dir="auto">1.0 %</span></td>'
+    assert row in html
 
 
 def test_commands_are_set_as_such():
@@ -227,7 +228,7 @@ def test_commands_are_set_as_such():
     assert "<code>spotwarden cases keep idle 123 --for 8h</code>" in message().html
     html = message(pending(notice(todo="say ` and no more"))).html
     assert "Say ` and no more." in html
-    assert "<code>" not in html.split("Say `")[1].partition("</bdi>")[0]
+    assert "<code>" not in html.split("Say `")[1].partition("</span>")[0]
 
 
 def test_long_evidence_is_cut_and_says_so():
@@ -252,16 +253,6 @@ def test_the_engine_of_pages_is_loaded_with_the_first_mail_only():
     """A function that writes none starts without it."""
     say = "import sys, spotwarden.notify.templates; sys.exit('jinja2' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", say], check=False).returncode == 0
-
-
-def test_outlook_for_windows_gets_a_width_and_padding_from_tables():
-    """It renders with Word, which has no max-width, and padding only in cells."""
-    html = message().html
-    assert '<!--[if mso]><table role="presentation" width="600" align="center">' in html
-    buttons = html.count('class="go')
-    assert (
-        buttons == html.count('style="mso-padding-alt:11px 16px"') == html.count('style="color:#ffffff"') > 0
-    )
 
 
 def test_the_style_sheet_is_what_gmail_takes():

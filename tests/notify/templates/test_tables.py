@@ -35,9 +35,9 @@ def test_a_table_is_a_table_of_the_page():
     """With a caption, heads of columns and of rows, and on a phone the name of each cell beside it."""
     html = told(JOBS).html
     assert "<caption>Your jobs</caption>" in html
-    assert html.count('<th scope="col">') == 3
-    assert '<th scope="row"><bdi>nap</bdi></th>' in html
-    assert '<td><span class="of">cost </span><bdi>$1.00</bdi></td>' in html
+    assert html.count('scope="col">') == 3
+    assert '<th class="first" scope="row"><span dir="auto">nap</span></th>' in html
+    assert '<td><span class="of">cost </span><span dir="auto">$1.00</span></td>' in html
 
 
 def test_a_message_of_several_notices_has_no_tables():
@@ -61,9 +61,8 @@ def test_a_table_without_columns_is_none():
 def test_the_address_of_the_report_is_a_link_in_the_message_of_the_week_alone():
     """Which promises nothing about one answer; without an address there is the command."""
     html = told(JOBS, report="https://report.example.com/").html
-    assert (
-        '<a class="go" style="color:#ffffff" href="https://report.example.com/">Open the report</a>' in html
-    )
+    assert '<a class="go" href="https://report.example.com/"' in html
+    assert ">Open the report</a>" in html
     assert "Each button shows" not in html
     assert "gcloud run services proxy report-jobs" in told(JOBS).html
     assert (

@@ -39,7 +39,7 @@ def of_job(job: str, machines: Sequence[Machine], facts: CapFacts, brief: Brief)
         rule=JOB,
         subject=Subject(key=job, job=job, owner=records.owner, targets=targets(machines)),
         reason="",
-        todo="let it finish, or stop it. To give it more time, run"
+        todo="check that it saves checkpoints, or stop it. To give it more time, run"
         f" `spotwarden extend {job} --by {written(brief.policy.notify.extend)}`",
         limits=account.limits,
     )

@@ -128,7 +128,7 @@ class Room(msgspec.Struct, frozen=True, kw_only=True):
     among: Bounds = Bounds(todo=400, text=300, rows=4, cell=120)
 
 
-MAIL = Room(size=45_000, frame=650)
+MAIL = Room(size=45_000, frame=900)
 """Gmail shows the first 102 kB of a page; those without room take some, too."""
 
 
