@@ -4,9 +4,11 @@ import click
 import pytest
 from msgspec.structs import replace
 
+from spotwarden.cli.launching.near import unknown_kind
 from spotwarden.cli.launching.offered import check_offered
 from spotwarden.model.launch import Choice
 from tests.fakes.compute import MemoryCompute
+from tests.fakes.trouble import unanswered
 from tests.recovery.facts import launch
 
 LAUNCH = replace(launch(), machine="g2-standard-4")
@@ -63,3 +65,59 @@ def at(place, kind="zones"):
     request = LAUNCH.request
     path = request.path.replace(f"zones/{LAUNCH.place}", f"{kind}/{place}")
     return replace(LAUNCH, choices=(Choice(place=place, request=replace(request, path=path)),))
+
+
+TYPES = ("n1-standard-1", "n1-standard-4", "n1-standard-8", "g2-standard-4", "nvidia-tesla-t4", "nvidia-l4")
+
+
+@pytest.fixture
+def zones(compute):
+    """The same, with the machines and cards of a zone; another zone has one machine more."""
+    for kind in TYPES:
+        compute.offer(kind, [OTHER])
+    compute.offer("a3-highgpu-8g", ["us-central1-a"])
+    compute.offer("n1-standard-1", ["us-central1-a", OTHER])
+    return compute
+
+
+@pytest.mark.parametrize(
+    ("machine", "cards", "place", "says"),
+    [
+        (
+            "n1-standrd-4",
+            (),
+            OTHER,
+            "unknown machine type 'n1-standrd-4': no zone offers it. Nothing was sent.",
+        ),
+        ("n1-standrd-4", (), OTHER, "\nDid you mean n1-standard-4? Or n1-standard-8, n1-standard-1?"),
+        ("a3-higgpu-8g", (), "us-central1-a", "Did you mean a3-highgpu-8g?"),
+        ("g2-standrad-4", (), "us-centrl1-b", "Did you mean g2-standard-4?"),
+        ("n1-standard-4", ("nvidia-telsa-t4",), OTHER, "unknown accelerator type 'nvidia-telsa-t4'"),
+        ("n1-standard-4", ("nvidia-telsa-t4",), OTHER, "Did you mean nvidia-tesla-t4?"),
+        ("quantum-9000", (), OTHER, "gcloud compute machine-types list --filter='zone~us-central1'"),
+    ],
+)
+def test_a_mistyped_machine_or_card_is_told_which_was_meant(zones, machine, cards, place, says):
+    """By the names that the zone has, or the nearest zone where that is mistyped, too."""
+    zones.offer(machine if not cards else cards[0], [])
+    with pytest.raises(click.UsageError) as refused:
+        check_offered(zones, replace(at(place), machine=machine, accelerators=cards))
+    assert says in str(refused.value)
+
+
+def test_a_machine_and_a_card_that_no_zone_has_together_are_both_named(zones):
+    """Each of them is known: the pair is what is wrong."""
+    zones.offer("nvidia-l4", ["us-central1-a"])
+    zones.offer("g2-standard-4", ["us-central1-a", OTHER])
+    zones.offer("n1-standard-4", [OTHER])
+    said = unknown_kind(zones, "n1-standard-4", ("nvidia-tesla-t4",), OTHER)
+    assert said.startswith("no zone offers n1-standard-4 with nvidia-tesla-t4. Nothing was sent.")
+
+
+@pytest.mark.parametrize("asked", ["offers", "kinds_offered"])
+def test_where_the_names_cannot_be_read_none_is_guessed(zones, asked):
+    """The refusal stands, with the command that lists them."""
+    zones.trouble.order(asked, unanswered(after_work=False))
+    said = unknown_kind(zones, "n1-standrd-4", (), OTHER)
+    assert "Did you mean" not in said
+    assert "gcloud compute machine-types list" in said

@@ -5,7 +5,7 @@ import pytest
 from localcloud.compute.catalog import Catalog
 from spotwarden.gcp.compute import ComputeEngine
 from spotwarden.model.placement import MachineZones
-from spotwarden.ports import UnansweredError
+from spotwarden.ports import RejectedError, UnansweredError
 from tests.contract.local_world import LocalWorld
 from tests.contract.scripted import Scripted
 from tests.contract.worlds import ZONE, World
@@ -114,3 +114,24 @@ def test_a_name_that_can_be_none_is_not_asked_for(google: Scripted, compute: Com
     with pytest.raises(ValueError, match="projects/x"):
         compute.offers("projects/x", [])
     assert google.asked == []
+
+
+def test_the_kinds_of_a_zone_are_its_machines_and_cards(local_world: LocalWorld):
+    """As the catalog of the local cloud has them, and of no other zone."""
+    kinds = local_world.compute.kinds_offered(ZONE)
+    assert {"e2-medium", "n1-standard-1"} <= kinds
+    assert kinds & {"x9-standard-1"} == set()
+    assert set(Catalog().accelerators_in(ZONE)) <= kinds
+
+
+def test_the_kinds_of_a_zone_that_is_not_there_are_refused(world: World):
+    """Whoever asks knows then that the zone is mistyped."""
+    with pytest.raises(RejectedError):
+        world.compute.kinds_offered("us-nowhere1-z")
+
+
+def test_what_a_zone_will_lose_is_none_of_its_kinds(google: Scripted, compute: ComputeEngine):
+    """A deprecated type is not what anybody means."""
+    google.say({"items": [{"name": "m1"}, {"name": "m0", "deprecated": {"state": "DEPRECATED"}}]})
+    google.say({"items": [{"name": "c1"}]})
+    assert compute.kinds_offered("a") == {"m1", "c1"}

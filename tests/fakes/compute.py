@@ -152,3 +152,12 @@ class MemoryCompute(Advising):
         everywhere = frozenset(self.zones)
         offered = everywhere.intersection(*(self._offers.get(kind, everywhere) for kind in kinds))
         return MachineZones(offered - self._hidden, frozenset(self._hidden))
+
+    def kinds_offered(self, zone: str) -> frozenset[str]:
+        """As `Compute.kinds_offered`; of the kinds that a test has named."""
+        return self.trouble.around("kinds_offered", zone, self._kinds_of, zone)
+
+    def _kinds_of(self, zone: str) -> frozenset[str]:
+        if zone not in self.zones:
+            raise RejectedError("notFound", f"The resource 'zones/{zone}' was not found")
+        return frozenset(kind for kind, zones in self._offers.items() if zone in zones)

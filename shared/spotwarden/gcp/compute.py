@@ -21,7 +21,7 @@ from spotwarden.ports import InTime, RejectedError
 
 _PAGE = wire.WirePage[wire.WireScope]
 
-typed.prepare(dict[str, Any], wire.WireOperation, _PAGE)
+typed.prepare(dict[str, Any], wire.WireOperation, wire.WireZoneKinds, _PAGE)
 _DISK = re.compile(r"projects/[^/?#]+/(zones|regions)/[^/?#]+/disks/[^/?#]+$")
 _REGION = re.compile(r"[a-z]+-[a-z]+\d+")
 _PATH = re.compile(r"/compute/(v1|beta|alpha)/projects/[^/?#]+/[^?#]+")
@@ -131,6 +131,16 @@ class ComputeEngine(Governed, Advised):
             having = offers.zones(cards, set(accelerators))
             found = MachineZones(found.zones & having.zones, found.unreachable | having.unreachable)
         return found
+
+    def kinds_offered(self, zone: str) -> frozenset[str]:
+        """As `Compute.kinds_offered`."""
+        query = {"fields": "items(name,deprecated/state),nextPageToken"}
+        pages = (
+            page
+            for kind in ("machineTypes", "acceleratorTypes")
+            for page in self._listed(f"zones/{zone}/{kind}", query, wire.WireZoneKinds)
+        )
+        return frozenset(offer.name for page in pages for offer in page.items if offer.stands)
 
     def operation(self, place: str, name: str) -> Operation:
         """As `Compute.operation`; `place` is a zone or, for a regional bulk request, a region."""

@@ -147,6 +147,13 @@ class WireOffer(msgspec.Struct, frozen=True):
         return self.deprecated.state in {"", "ACTIVE"}
 
 
+class WireZoneKinds(msgspec.Struct, frozen=True, rename="camel"):
+    """One page of the machine or accelerator types of one zone."""
+
+    items: Sequence[WireOffer] = ()
+    next_page_token: str = ""
+
+
 class WireListed(msgspec.Struct, frozen=True, rename="camel"):
     """What an aggregated list says of every zone or region, whatever it holds."""
 

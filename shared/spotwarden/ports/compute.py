@@ -51,6 +51,9 @@ class Compute(Protocol):
     def offers(self, machine: str, accelerators: Collection[str]) -> MachineZones:
         """The zones that offer the machine type and all of the accelerator types; `UnansweredError`."""
 
+    def kinds_offered(self, zone: str) -> frozenset[str]:
+        """The names of all machine and accelerator types of a zone; `RejectedError`, `UnansweredError`."""
+
     def advice(self, machine: str, place: str, size: int) -> CapacityAdvice:
         """What Google expects of so many spot VMs, all in this zone, or in one zone of this region.
 

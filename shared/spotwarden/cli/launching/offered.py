@@ -6,6 +6,7 @@ from difflib import get_close_matches
 
 import click
 
+from spotwarden.cli.launching.near import unknown_kind
 from spotwarden.model.launch import Launch
 from spotwarden.model.placement import MachineZones, region_of
 from spotwarden.ports import Compute, RejectedError, UnansweredError
@@ -30,10 +31,7 @@ def check_offered(compute: Compute, launch: Launch) -> None:
     zones = found.zones
     kinds = f" with {', '.join(sorted(accelerators))}" if accelerators else ""
     if not zones:
-        raise click.UsageError(
-            f"unknown machine type {machine!r}{kinds}: no zone offers it. Nothing was sent.\n"
-            "To list machine types: gcloud compute machine-types list --filter='zone~us-central1'"
-        )
+        raise click.UsageError(unknown_kind(compute, machine, accelerators, place))
     if zonal and (inside := [zone for zone in zones if region_of(zone) == place]):
         raise click.UsageError(
             f"{place!r} is a region, not a zone. Nothing was sent.\n"
@@ -55,9 +53,7 @@ def check_offered_anywhere(compute: Compute, launch: Launch) -> None:
     with suppress(RejectedError, UnansweredError):
         found = compute.offers(launch.machine, launch.accelerators)
         if not found.zones and not found.unreachable:
-            raise click.UsageError(
-                f"unknown machine type {launch.machine!r}: no zone offers it. Nothing was sent."
-            )
+            raise click.UsageError(unknown_kind(compute, launch.machine, launch.accelerators, launch.place))
 
 
 def _may_be(place: str, zones: Collection[str], *, zonal: bool) -> bool:

@@ -11,6 +11,7 @@ from spotwarden.cli.context import Context
 from spotwarden.cli.launching.asked import LaunchRequest, check_job, environment, metrics, tags
 from spotwarden.cli.launching.inputs import inputs_of
 from spotwarden.cli.launching.machines import MachineType, machine_for
+from spotwarden.cli.launching.near import unknown_kind
 from spotwarden.cli.launching.node_range import NodesParam
 from spotwarden.cli.owners import OwnerParam
 from spotwarden.cli.times import MomentParam, SpanParam
@@ -130,5 +131,5 @@ def _check_place(said: Mapping[str, Any], machine: MachineType, context: Context
     kinds = [machine.gpu] if machine.attached else []
     zones = sorted(context.cloud.compute.offers(machine.name, kinds).zones)
     if not zones:
-        raise click.UsageError(f"unknown machine type {machine.name!r}: no zone offers it")
+        raise click.UsageError(unknown_kind(context.cloud.compute, machine.name, kinds))
     raise click.UsageError(f"--zone or --region is missing. {machine.name} is offered in {', '.join(zones)}")
