@@ -8,7 +8,15 @@ import pytest
 from spotwarden import clock
 from spotwarden.cli.looking import show as command
 from spotwarden.cli.main import main
-from spotwarden.layout import AttemptRecord, CaseRecord, Heartbeat, JobFileName, MetricsFile, RunRecord
+from spotwarden.layout import (
+    AttemptRecord,
+    CaseRecord,
+    CreateScript,
+    Heartbeat,
+    JobFileName,
+    MetricsFile,
+    RunRecord,
+)
 from spotwarden.model.attempt import AttemptState, Try
 from spotwarden.model.finding import Subject, Target
 from spotwarden.model.run import RunRequest
@@ -226,3 +234,52 @@ def test_a_name_that_no_job_can_have_is_refused(speaker, capsys):
     with pytest.raises(Exception, match="'Train' cannot be a job"):
         main(["show", "Train"], standalone_mode=False)
     capsys.readouterr()
+
+
+LADDER = """
+ladder = [
+  { model = "spot", up_to = "2h", max_price = 0.1 },
+  { model = "flex", max_price = 9 },
+  { model = "standard" },
+]
+machines = ["g2-standard-4"]
+"""
+SHEET = """
+[[sheet]]
+date = 2026-11-01
+source = "made up"
+rows = [
+  { machine = "g2-standard-8", region = "us-central1", standard = 1.2, spot = 0.4 },
+  { machine = "g2-standard-4", region = "us-central1", standard = 0.7, spot = 0.09 },
+]
+"""
+
+
+def test_a_ladder_is_shown_with_its_times_and_prices(speaker, run, tmp_path):
+    """And which kind of VM is asked for now; an unknown price is said."""
+    sheet = tmp_path / "prices.toml"
+    sheet.write_text(SHEET)
+    settings = msgspec.structs.replace(speaker.context.settings, prices_file=sheet)
+    speaker.context = msgspec.structs.replace(speaker.context, settings=settings)
+    script = "gcloud compute instances create train --zone=us-central1-a --machine-type=g2-standard-8\n"
+    speaker.put(CreateScript(job=JOB), script)
+    speaker.put(JobFileName(job=JOB), LADDER)
+    speaker.attempt(1)
+    speaker.attempt(2, state=AttemptState.BACKING_OFF, instances={})
+    speaker.wait(3600)
+    home = "in us-central1-a"
+    spot = f"g2-standard-8 $0.40 {home}, not asked, g2-standard-4 $0.090 {home}"
+    machines = ("g2-standard-8", "g2-standard-4")
+    unknown = [f"{machine} no known price {home}, asked all the same" for machine in machines]
+    shown = [
+        f"spot for 2h up to $0.10 an hour (now): {spot}",
+        f"Flex-start up to $9.00 an hour: {', '.join(unknown)}",
+        f"on-demand: g2-standard-8 $1.20 {home}, g2-standard-4 $0.70 {home}",
+    ]
+    assert said(run(), "ladder") == shown
+    assert json.loads(run("--json"))["ladder"] == shown
+
+
+def test_a_job_without_a_ladder_shows_none(running, run):
+    """Its kind of VM is its script's."""
+    assert said(run(), "ladder") == []

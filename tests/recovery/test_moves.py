@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from spotwarden.layout import Heartbeat, JobFileName
 from spotwarden.model.attempt import AttemptState, TryKind
+from spotwarden.model.ladder import VmModel
 from spotwarden.model.limits import PlacementLimits
 from spotwarden.model.policy import Mode
 from tests.fakes.trouble import rejected
@@ -235,3 +236,27 @@ def test_a_place_that_took_one_of_our_vms_within_the_hour_is_not_moved_to(ready)
     ready.store("spotwarden/placement/g2-standard-4.json", json.dumps(memory).encode())
     assert moves(ticks(ready, 50)) == []
     assert len(moves(ticks(ready, 30))) == 1
+
+
+LADDER = '{ model = "spot", up_to = "1h", max_price = %s }, { model = "standard" }'
+
+
+@pytest.mark.parametrize(("most", "back"), [("0.30", True), ("0.29", False)])
+def test_a_job_goes_back_from_the_lower_end_of_its_ladder_to_spot(ready, most, back):
+    """It came down for want of room; when spot has room again elsewhere, and costs no more than allowed."""
+    ready.policy = replace(ready.policy, placement=PlacementLimits())
+    ready.store(JobFileName(job="test-vm"), f"{FILE}ladder = [{LADDER % most}]\n".encode())
+    for zone in ready.cloud.compute.zones:
+        ready.cloud.compute.stock_out(zone)
+    ready.preempt()
+    ticks(ready, 62)
+    for zone in ready.cloud.compute.zones:
+        ready.cloud.compute.restock(zone)
+    ticks(ready, 30)
+    lower = ready.attempts()[-1]
+    assert (lower.state, lower.tries[-1].model) == (AttemptState.RUNNING, VmModel.STANDARD)
+    beats(ready, attempt=lower.number)
+    ready.wait(hours=2)
+    ticks(ready, 60)
+    planned = moves(ready)
+    assert [attempt.tries[-1].model for attempt in planned] == ([VmModel.SPOT] if back else [])

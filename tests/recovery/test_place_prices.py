@@ -54,14 +54,14 @@ def sheet(tmp_path):
 
 def test_a_place_costs_what_its_region_does(sheet):
     """Each kind of VM that has a price there."""
-    facts = with_prices(JobFacts(job="job", launch=launch(HOME, NEXT, FAR)), sheet)
+    facts = with_prices(JobFacts(job="job", launch=launch(HOME, NEXT, FAR)), sheet, PlacementLimits())
     at_home = {VmModel.SPOT: 0.3, VmModel.STANDARD: 0.7}
     assert facts.prices == {HOME: at_home, NEXT: at_home, FAR: {VmModel.SPOT: 0.2}}
 
 
 def test_a_job_that_stays_in_its_region_needs_no_prices(sheet):
     """All its places cost the same: no file is read for it."""
-    assert with_prices(JobFacts(job="job", launch=launch(HOME, NEXT)), sheet).prices == {}
+    assert with_prices(JobFacts(job="job", launch=launch(HOME, NEXT)), sheet, PlacementLimits()).prices == {}
 
 
 def test_attached_gpus_are_counted():

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import date, timedelta
+from enum import Enum
 from typing import Annotated, Any
 
 import msgspec
@@ -16,6 +17,13 @@ Amount = Annotated[float, msgspec.Meta(ge=0, le=MOST)]
 NodeRange = Annotated[str, msgspec.Meta(pattern=r"^([1-9]\d{0,2}:[1-9]\d{0,2})?$")]
 
 
+class MachineOrder(Enum):
+    """In which order machine types are asked for: as they are written, or the cheapest VM first."""
+
+    WRITTEN = "written"
+    PRICE = "price"
+
+
 class JobFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Limits and wishes of one job; what is left out follows the policy.
 
@@ -24,9 +32,9 @@ class JobFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     needs in all, `deadline` when it must be done. `places` are zones or regions that it may move to; an
     empty list keeps it where its script puts it. Without `move` it stays where it runs until it is lost.
     `ladder` are the kinds of VM that it is asked for, and how long each; `machines` are machine types that it
-    is asked for where there is no room for its script's own. `nodes` is how many nodes of a gang are
-    enough, and how many it wants: "8:16" for one that bends. `keep_until` is the last day on which no
-    rule of governance may do anything to it, `rules` are limits of those rules that are other than the
+    is asked for where there is no room for its script's own, in `machine_order`. `nodes` is how many nodes of
+    a gang are enough, and how many it wants: "8:16" for one that bends. `keep_until` is the last day on which
+    no rule of governance may do anything to it, `rules` are limits of those rules that are other than the
     policy's, within the policy's ceilings. `problem` says why the file could not be read.
     """
 
@@ -43,6 +51,7 @@ class JobFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     move: bool = True
     on_demand_after: int | None = None
     machines: tuple[str, ...] = ()
+    machine_order: MachineOrder = MachineOrder.WRITTEN
     ladder: tuple[Rung, ...] | None = None
     make_before_break: bool = False
     nodes: NodeRange = ""

@@ -2,8 +2,11 @@
 
 from datetime import timedelta
 from enum import Enum
+from typing import Annotated
 
 import msgspec
+
+MaxPrice = Annotated[float, msgspec.Meta(gt=0, le=1e9)]
 
 
 class VmModel(Enum):
@@ -20,7 +23,11 @@ class VmModel(Enum):
 
 
 class Rung(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A kind of VM, and how long it is asked for; the last one is until there is room."""
+    """A kind of VM, and how long it is asked for; the last one is until there is room.
+
+    A place is left out where one such VM is known to cost more than `max_price`, USD an hour.
+    """
 
     model: VmModel
     up_to: timedelta | None = None
+    max_price: MaxPrice | None = None

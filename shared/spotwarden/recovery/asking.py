@@ -20,6 +20,7 @@ from spotwarden.recovery.launching import request_id
 from spotwarden.recovery.lifecycle import AttemptEvent, follow
 from spotwarden.recovery.machines import on_machine
 from spotwarden.recovery.ownership import blocking
+from spotwarden.recovery.price_limits import is_unpriced, kept_away
 from spotwarden.recovery.refusals import RefusalKind, refusal
 
 TRIES_KEPT = 60
@@ -83,6 +84,8 @@ def ask(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick, *, lease:
     why = on_machine(trying)
     why += f", on demand: {chosen.why}" if chosen.why else ""
     why += f": {chosen.advice}" if chosen.advice else ""
+    if is_unpriced(facts, policy.placement, chosen.model, (chosen.machine, chosen.place)):
+        why += ": its price is not known, so max_price says nothing of it"
     return WriteAttempt(reason=f"asks {chosen.place}{why}", record=asking, generation=newest.generation)
 
 
@@ -164,7 +167,10 @@ def _back_off(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> 
 
 def _closed_places(facts: JobFacts, policy: Policy, tick: Tick) -> str:
     avoid = avoiding.avoided(facts, policy.placement, tick.now)
-    return f"no place is open now; avoided: {avoiding.said(avoid)}" if avoid else "no place is open now"
+    waited = tick.now - facts.newest.created if facts.newest else timedelta(0)
+    expensive = [place.words for place in kept_away(facts, policy.placement, waited)]
+    left_out = [f"avoided: {avoiding.said(avoid)}"] if avoid else []
+    return "; ".join(("no place is open now", *left_out, *expensive))
 
 
 def _last_call(facts: JobFacts, policy: Policy, tick: Tick) -> datetime | None:

@@ -20,6 +20,7 @@ from spotwarden.recovery.clearing import stood_in_for
 from spotwarden.recovery.fates import STARTABLE, Fate
 from spotwarden.recovery.ladder import from_now_on, ladder_of
 from spotwarden.recovery.machines import launches, remembered, said
+from spotwarden.recovery.price_limits import affordable, by_price, prices_in
 from spotwarden.recovery.refusals import LASTING, RefusalKind, elsewhere, refusal
 
 
@@ -72,7 +73,8 @@ def choose(
         model=model,
     )
     # All places of one machine type come before the next one.
-    for launch in launches(facts):
+    options = [(machine, place) for machine, some in places.items() for place in some]
+    for launch in by_price(facts, model, spot=asked.spot, places=options):
         made = MadeAs(model=model, machine=said(facts, launch), least=least)
         fresh = [
             place
@@ -83,16 +85,8 @@ def choose(
             return found
     if not waited:
         return None
-    options = [(machine, place) for machine, some in places.items() for place in some]
     machine, place = min(options, key=lambda option: _last_asked(attempt, option, tick))
     return msgspec.structs.replace(asked, place=place, machine=machine)
-
-
-def prices_in(facts: JobFacts, launch: Launch, model: VmModel | None, *, spot: bool) -> dict[str, float]:
-    """USD an hour of one VM of this launch and kind, by place, where it is known."""
-    kind = model or (VmModel.SPOT if spot else VmModel.STANDARD)
-    prices = facts.prices if launch is facts.launch else facts.other_prices.get(launch.machine, {})
-    return {place: known[kind] for place, known in prices.items() if kind in known}
 
 
 def _best(
@@ -153,17 +147,17 @@ def _model(
 ) -> tuple[VmModel | None, dict[str, list[str]]]:
     """The kind of VM that a ladder asks for now, with the places that may give it; None without a ladder.
 
-    A reason for on-demand VMs comes before the ladder. A kind that every place refuses for good is passed
-    over.
+    A reason for on-demand VMs comes before the ladder. A kind is passed over that every place refuses for
+    good, or that costs too much in each.
     """
     ladder = ladder_of(facts, policy.placement)
     if not ladder:
         return None, usable(facts, attempt)
     if why_on_demand(facts, policy, tick):
         return VmModel.STANDARD, usable(facts, attempt, VmModel.STANDARD)
-    for model in from_now_on(ladder, tick.now - attempt.created):
-        if places := usable(facts, attempt, model):
-            return model, places
+    for rung in from_now_on(ladder, tick.now - attempt.created):
+        if places := affordable(facts, rung, usable(facts, attempt, rung.model)):
+            return rung.model, places
     return ladder[-1].model, {}
 
 

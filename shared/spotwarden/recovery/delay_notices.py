@@ -1,5 +1,6 @@
 """What people are told of jobs that do not get on: that one waits for room, or repeats the same work."""
 
+from collections.abc import Sequence
 from datetime import timedelta
 
 from spotwarden.model.attempt import Attempt
@@ -10,6 +11,7 @@ from spotwarden.model.policy import Policy
 from spotwarden.model.spans import span
 from spotwarden.model.tick import Tick
 from spotwarden.recovery.notices import state_of
+from spotwarden.recovery.price_limits import ExpensivePlace, kept_away
 from spotwarden.recovery.refusals import RefusalKind, refusal
 from spotwarden.recovery.treadmill import Treadmill
 
@@ -39,13 +41,12 @@ def on_treadmill(facts: JobFacts, found: Treadmill, tick: Tick) -> Notice:
 def waits_for_room(
     facts: JobFacts, attempt: Attempt, waited: timedelta, policy: Policy, tick: Tick
 ) -> Notice:
-    """Say that a job has waited so long for room, which places refused it, and what would help."""
+    """Say that a job has waited so long, which places refused it or cost too much, and what would help."""
+    expensive = kept_away(facts, policy.placement, tick.now - attempt.created)
     refused = {tried.place: tried for tried in attempt.tries if tried.error}
     asked = [f"{place} ({_SHORT[refusal(tried.error)]})" for place, tried in refused.items()]
-    last = attempt.tries[-1]
-    waits = [f"{last.place} (the request waits there)"] if not last.error else []
-    named = [*asked[-PLACES_NAMED:], *waits]
-    more = f" and {len(asked) - PLACES_NAMED} more" if len(asked) > PLACES_NAMED else ""
+    waits = [f"{last.place} (the request waits there)" for last in attempt.tries[-1:] if not last.error]
+    named = ", ".join((*asked[-PLACES_NAMED:], *waits)) or "no place"
     return Notice(
         id=f"waits-for-room/{attempt.job}/{attempt.number}/{int(waited.total_seconds())}",
         kind="waits_for_room",
@@ -53,11 +54,11 @@ def waits_for_room(
         job=attempt.job,
         at=tick.now,
         what=f"{attempt.job} has waited {span(waited)} for a VM",
-        why=f"attempt {attempt.number} asked {', '.join(named)}{more}",
+        why=f"attempt {attempt.number} asked {named}{_more(asked)}{_expensive(expensive)}",
         then="when this request expires, Spotwarden asks the next zone"
         if waits
         else f"Spotwarden keeps asking, at least every {span(policy.recovery.longest_backoff)}",
-        todo=f"no action needed. To get a VM sooner, {_help(facts, policy)}",
+        todo=f"no action needed. To get a VM sooner, {_help(facts, policy, expensive)}",
         owner=facts.owner,
         evidence={"waits since": f"{attempt.created:%Y-%m-%d %H:%M} UTC", "attempt": str(attempt.number)},
     )
@@ -71,12 +72,22 @@ _SHORT = dict.fromkeys(RefusalKind, "refused") | {
 """What a place said, in a word or two."""
 
 
-def _help(facts: JobFacts, policy: Policy) -> str:
+def _more(named: Sequence[object]) -> str:
+    return f" and {len(named) - PLACES_NAMED} more" if len(named) > PLACES_NAMED else ""
+
+
+def _expensive(places: Sequence[ExpensivePlace]) -> str:
+    """What was not asked for its price."""
+    words = ", ".join(place.words for place in places[:PLACES_NAMED])
+    return f". Not asked: {words}{_more(places)}" if places else ""
+
+
+def _help(facts: JobFacts, policy: Policy, expensive: Sequence[ExpensivePlace]) -> str:
     """What its owner, or ops, can do that places be asked which are not asked now."""
     launch, file = facts.launch, facts.file
     if not isinstance(launch, Launch):
         return "submit it with another machine type"
-    ways = []
+    ways = ["raise max_price of its ladder"] if expensive else []
     if launch.fixed:
         ways.append(f"remove what keeps it in {launch.place}: {launch.fixed[0]}")
     elif file.places is None and not policy.placement.regions:

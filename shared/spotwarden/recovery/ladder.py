@@ -32,14 +32,14 @@ def ladder_of(facts: JobFacts, limits: PlacementLimits) -> tuple[Rung, ...]:
     return tuple(rung for rung in said if not (launch.gang and rung.model is VmModel.FLEX))
 
 
-def from_now_on(ladder: Sequence[Rung], waited: timedelta) -> Iterator[VmModel]:
+def from_now_on(ladder: Sequence[Rung], waited: timedelta) -> Iterator[Rung]:
     """The kinds that may be asked for after this wait, the one whose turn it is first."""
     until = timedelta(0)
     for number, rung in enumerate(ladder, start=1):
         until += rung.up_to or timedelta(0)
         endless = rung.up_to is None or number == len(ladder)
         if endless or waited < until:
-            yield rung.model
+            yield rung
 
 
 def as_model(body: Mapping[str, Any], model: VmModel) -> dict[str, Any]:

@@ -22,10 +22,11 @@ from spotwarden.model.watch import Watched
 from spotwarden.recovery import placement
 from spotwarden.recovery.avoiding import avoided, is_avoided
 from spotwarden.recovery.bounds import work_left
-from spotwarden.recovery.choosing import prices_in, why_on_demand
+from spotwarden.recovery.choosing import why_on_demand
 from spotwarden.recovery.ladder import ladder_of
 from spotwarden.recovery.machines import lost_on
 from spotwarden.recovery.placement import Prices
+from spotwarden.recovery.price_limits import prices_in, spot_limit
 from spotwarden.recovery.refusals import RefusalKind, refusal
 
 WORTH = 2.0
@@ -96,7 +97,7 @@ def destination(facts: JobFacts, policy: Policy, tick: Tick) -> CheaperPlace | N
         facts.places or PlacementRecord(machine=launch.machine),
         tick.now,
         limits,
-        Bill(here=instance.zone, paid=paid, prices=_spot_prices(facts, launch), left=left),
+        Bill(here=instance.zone, paid=paid, prices=_spot_prices(facts, launch, limits), left=left),
     )
 
 
@@ -106,8 +107,10 @@ def _wants_no_spot(facts: JobFacts, policy: Policy, tick: Tick) -> bool:
     return bool(why_on_demand(facts, policy, tick)) or bool(models and VmModel.SPOT not in models)
 
 
-def _spot_prices(facts: JobFacts, launch: Launch) -> Prices:
-    return prices_in(facts, launch, VmModel.SPOT, spot=True)
+def _spot_prices(facts: JobFacts, launch: Launch, limits: PlacementLimits) -> Prices:
+    """What spot costs where its ladder does not call that too much."""
+    known, most = prices_in(facts, launch, VmModel.SPOT, spot=True), spot_limit(facts, limits)
+    return {place: price for place, price in known.items() if most is None or price <= most}
 
 
 def is_movable(facts: JobFacts) -> bool:

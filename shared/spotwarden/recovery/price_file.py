@@ -18,8 +18,10 @@ from spotwarden import typed
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.ladder import VmModel
 from spotwarden.model.launch import Launch
+from spotwarden.model.limits import PlacementLimits
 from spotwarden.model.placement import region_of
 from spotwarden.model.prices import PriceList, PriceTable, Rate
+from spotwarden.recovery.price_limits import needs_prices
 from spotwarden.recovery.price_list import gpu_rates, machine_rates
 from spotwarden.recovery.prices import place_prices
 
@@ -96,19 +98,29 @@ def only(table: PriceTable, machine_types: Collection[str], gpus: Collection[str
     return replace(table, rates=(*written, *listed), lists=())
 
 
-def with_prices(facts: JobFacts, file: Path) -> JobFacts:
+def with_prices(facts: JobFacts, file: Path, limits: PlacementLimits) -> JobFacts:
     """The facts with what the job's VMs cost in each place, on each machine type.
 
-    In one region all cost the same: there it matters for a job that may go from on-demand back to spot.
+    In one region all cost the same: there it matters for a job that may go from on-demand back to spot, and
+    where prices are compared with others than those of places.
     """
+    return _priced(facts, file, everywhere=facts.may_move or needs_prices(facts, limits))
+
+
+def with_all_prices(facts: JobFacts, file: Path) -> JobFacts:
+    """The facts with all that is known of what the job's VMs cost."""
+    return _priced(facts, file, everywhere=True)
+
+
+def _priced(facts: JobFacts, file: Path, *, everywhere: bool) -> JobFacts:
     if not isinstance(facts.launch, Launch):
         return facts
-    others = {other.machine: _prices(other, file) for other in facts.launch.instead}
-    prices = _prices(facts.launch, file, everywhere=facts.may_move)
+    others = {other.machine: _prices(other, file, everywhere=everywhere) for other in facts.launch.instead}
+    prices = _prices(facts.launch, file, everywhere=everywhere)
     return replace(facts, prices=prices, other_prices=others)
 
 
-def _prices(launch: Launch, file: Path, *, everywhere: bool = False) -> Mapping[str, Mapping[VmModel, float]]:
+def _prices(launch: Launch, file: Path, *, everywhere: bool) -> Mapping[str, Mapping[VmModel, float]]:
     """By place and kind of VM; where all places are of one region nobody need know, but for `everywhere`."""
     if len({region_of(choice.place) for choice in launch.choices}) == 1 and not everywhere:
         return {}

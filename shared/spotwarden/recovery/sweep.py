@@ -254,4 +254,4 @@ def know(context: SweepContext, places: PlaceMemory, facts: JobFacts) -> JobFact
         # A gang's nodes have names that were not looked for.
         facts = replace(facts, surveyed=False)
     reached = places.reached(with_places(places.recall(facts), policy.placement))
-    return with_prices(reached, context.settings.prices_file)
+    return with_prices(reached, context.settings.prices_file, policy.placement)

@@ -14,6 +14,7 @@ from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
 from spotwarden.recovery import delay_notices
 from spotwarden.recovery.flexible import is_flexible
+from spotwarden.recovery.price_limits import kept_away
 from spotwarden.recovery.refusals import RefusalKind, refusal
 
 STAGES = (timedelta(minutes=30), timedelta(hours=4), timedelta(days=1))
@@ -28,7 +29,7 @@ def tell_of_wait(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) 
     attempt = newest.attempt
     stage = sum(tick.now - attempt.created >= after for after in STAGES)
     held = attempt.lease is not None and attempt.lease.until > tick.now
-    if stage <= attempt.waits_told or held or not _waits_for_room(facts, attempt):
+    if stage <= attempt.waits_told or held or not _waits_for_room(facts, attempt, policy, tick):
         return None
     notice = delay_notices.waits_for_room(facts, attempt, STAGES[stage - 1], policy, tick)
     if notice.id not in facts.told:
@@ -39,10 +40,10 @@ def tell_of_wait(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) 
     )
 
 
-def _waits_for_room(facts: JobFacts, attempt: Attempt) -> bool:
-    """Whether it is room that is missing: a place said so last, or a Flex-start VM is in line for it."""
+def _waits_for_room(facts: JobFacts, attempt: Attempt, policy: Policy, tick: Tick) -> bool:
+    """Whether room is missing, or a lower price: a place said so last, or a Flex-start VM is in line."""
     if not attempt.tries:
-        return False
+        return bool(kept_away(facts, policy.placement, tick.now - attempt.created))
     if attempt.in_line and is_flexible(facts):
         return True
     refused = [tried for tried in attempt.tries if tried.error]

@@ -32,6 +32,7 @@ from spotwarden.recovery.begun import begin, reopen
 from spotwarden.recovery.chain import told as told_ledger
 from spotwarden.recovery.machines import on_machine
 from spotwarden.recovery.places import PlaceMemory
+from spotwarden.recovery.price_file import with_prices
 from spotwarden.recovery.progress import after
 from spotwarden.recovery.refusals import RefusalKind, refusal
 
@@ -180,7 +181,8 @@ def _carry_on(starting: Starting, known: JobFacts, number: int) -> JobFacts:
     while time.monotonic() < until:
         allowed = with_machines(replace(known, launch=launch))
         allowed = admit_others(allowed, admission, context.settings.project)
-        known = with_places(places.recall(allowed), context.policy.placement)
+        reachable = with_places(places.recall(allowed), context.policy.placement)
+        known = with_prices(reachable, context.settings.prices_file, context.policy.placement)
         waiting = advance(known, next_step=decide, after=after, apply=executor.apply)
         # Each write of a step names the generation that was read here, so one look a turn is enough.
         known = look(context, job)

@@ -13,7 +13,8 @@ from spotwarden.cli.context import Context, open_context
 from spotwarden.cli.json_text import json_text
 from spotwarden.cli.looking.costs import Costs, costs
 from spotwarden.cli.looking.details import Details, cases_of, read_details
-from spotwarden.cli.looking.forecasts import forecast
+from spotwarden.cli.looking.forecasts import OPEN, forecast
+from spotwarden.cli.looking.ladders import ladder_lines
 from spotwarden.cli.looking.members import changes, members
 from spotwarden.cli.looking.signals import seen_of, signal_table
 from spotwarden.cli.table import duration, plain
@@ -68,6 +69,7 @@ class JobDetails(msgspec.Struct, frozen=True, kw_only=True):
     swept: datetime | None = None
     members: str = ""
     avoided: tuple[AvoidedPlace, ...] = ()
+    ladder: tuple[str, ...] = ()
     signals: SignalTable | None = None
     forecast: Outlook | None = None
 
@@ -106,6 +108,7 @@ def show(job: str, *, as_json: bool, with_signals: bool) -> None:
         if details.facts.file.nodes
         else "",
         avoided=_avoided(context, now) if row.status in WAITING else (),
+        ladder=tuple(ladder_lines(context, details.facts, now)) if row.status in OPEN else (),
         signals=seen_of(context, job) if with_signals else None,
     )
     if as_json:
@@ -158,6 +161,7 @@ def _facts(shown: JobDetails, now: datetime) -> Iterator[tuple[str, str]]:
     yield "zones", ", ".join(_zones(details, machines=True))
     yield "nodes", shown.members
     yield "avoids", avoiding.said(shown.avoided)
+    yield from (("ladder", rung) for rung in shown.ladder)
     yield "cost", f"{shown.costs.cost} ({shown.costs.basis})" if shown.costs.cost else ""
     yield "progress", _progress(details, now)
     if shown.forecast is not None:
@@ -272,6 +276,7 @@ def _fields(shown: JobDetails) -> dict[str, object]:
         "cases": shown.cases,
         **({"nodes": shown.members} if shown.members else {}),
         **({"avoids": shown.avoided} if shown.avoided else {}),
+        **({"ladder": shown.ladder} if shown.ladder else {}),
         **({"forecast": shown.forecast} if shown.forecast else {}),
         "next": next_step(shown),
         "timeline": shown.timeline,
