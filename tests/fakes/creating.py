@@ -1,12 +1,14 @@
 """How VMs come about: one by one, or many of them together or none."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
+
+import msgspec
 
 from spotwarden.model.instance import Instance, Operation, Status
 from spotwarden.ports import RejectedError
-from tests.fakes.fate import Fate
+from tests.fakes.fate import Fate, is_flexible
 from tests.fakes.vms import Vm
 from tests.fakes.wanted import Wanted, names_of, zones_of
 
@@ -15,6 +17,8 @@ STOCKOUT = (
     " to fulfill the request. [reason=resource_availability]"
 )
 Made = tuple[Vm, Operation]
+FLEXIBLE_LOOK = timedelta(seconds=30)
+"""How long a Flex-start VM waits where there is room, and after how long it is looked for again."""
 
 
 class Creating(Fate):
@@ -64,6 +68,9 @@ class Creating(Fate):
         vm = Vm(seen=seen, body=body, launch=request_id)
         asked = {"group": group} if group else {"request_id": request_id}
         operation = self.vms.begin("insert", seen, self.caller, **asked)
+        if is_flexible(body):
+            self._queue(vm, operation)
+            return vm, operation
         room = self._take_room(zone, machine_of(body))
         self.vms.add(vm)
         if room:
@@ -71,6 +78,30 @@ class Creating(Fate):
         else:
             self.vms.later(self._timings.refuse, lambda: self._refuse(vm, operation))
         return vm, operation
+
+    def _queue(self, vm: Vm, operation: Operation) -> None:
+        """Have a Flex-start VM that waits for room, until its request expires.
+
+        Google does not say whether its insert is done while it waits: that of every other one is.
+        """
+        vm.seen = msgspec.structs.replace(vm.seen, status=Status.PENDING, started=None)
+        self.vms.add(vm)
+        if int(vm.seen.id) % 2:
+            self.vms.end(operation)
+        valid = vm.body.get("params", {}).get("requestValidForDuration", {})
+        expires = self.clock.now() + timedelta(seconds=int(valid.get("seconds", 0)))
+        self.vms.later(FLEXIBLE_LOOK, lambda: self._look_for_room(vm, operation, expires))
+
+    def _look_for_room(self, vm: Vm, operation: Operation, expires: datetime) -> None:
+        if vm.seen.id not in self.vms.living or vm.seen.status is not Status.PENDING:
+            return
+        if self._take_room(vm.seen.zone, machine_of(vm.body)):
+            self.vms.become(vm.seen.id, Status.PROVISIONING)
+            self.vms.later(self._timings.start, lambda: self._settle(vm, operation, Status.RUNNING))
+        elif self.clock.now() >= expires:
+            self._refuse(vm, operation)
+        else:
+            self.vms.later(FLEXIBLE_LOOK, lambda: self._look_for_room(vm, operation, expires))
 
     def _settle(self, vm: Vm, operation: Operation, status: Status, error: str = "") -> None:
         """End a start or an insert; a VM that was taken down meanwhile stays so."""

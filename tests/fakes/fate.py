@@ -1,7 +1,8 @@
 """The hand of fate: what befalls VMs and zones, whoever owns them."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from datetime import timedelta
+from typing import Any
 
 import msgspec
 
@@ -12,6 +13,11 @@ from tests.fakes.vms import SYSTEM, Timings, Vm, Vms
 NOBODY = "somebody@example.com"
 """Who a developer is."""
 ZONES = ("us-central1-a", "us-central1-b", "us-central1-c")
+
+
+def is_flexible(body: Mapping[str, Any]) -> bool:
+    """Whether a request asks for a Flex-start VM."""
+    return bool(body.get("scheduling", {}).get("provisioningModel") == "FLEX_START")
 
 
 class Fate:
@@ -85,8 +91,12 @@ class Fate:
         vm.seen = msgspec.structs.replace(vm.seen, notice=True)
 
     def preempt(self, name: str) -> None:
-        """Take a VM away, as its termination action says."""
+        """Take a VM away, as its termination action says; one that is not spot is at its time limit."""
         vm = self.vms.named(name)
+        if is_flexible(vm.body):
+            expiry = self.vms.begin("delete", vm.seen, SYSTEM)
+            self.vms.take_down(vm, expiry, self._timings.stop, remove=True)
+            return
         operation = self.vms.begin("compute.instances.preempted", vm.seen, SYSTEM)
         self.vms.take_down(vm, operation, self._timings.stop, remove=vm.deletes_itself)
 

@@ -20,6 +20,7 @@ class Kind(Enum):
     BARE = "one VM whose script was never stored"
     BENT = "several VMs from one bulk request, of which all but one are enough"
     EARLY = "one VM that is told two minutes before, and replaced while it runs"
+    FLEX = "one Flex-start VM, which waits for room, is never preempted, and ends at its time limit"
 
 
 class Word(Enum):
@@ -84,7 +85,7 @@ class Crash(Command, frozen=True, kw_only=True, tag=True):
 
 
 class Preempt(Command, frozen=True, kw_only=True, tag=True):
-    """Compute Engine takes a running VM."""
+    """Compute Engine takes a running VM; it ends one with a time limit there."""
 
     vm: int = 0
     word: Word = Word.JSON

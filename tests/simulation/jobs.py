@@ -22,6 +22,8 @@ MACHINES = ("g2-standard-4", "g2-standard-8", "a2-highgpu-1g")
 """The machine type of every script, and those that its owner may allow besides."""
 NAMESAKE = "namesake"
 """How the request of somebody else's VM begins that has the name of a job's."""
+VALID_SECONDS = 300
+"""How long a Flex-start VM waits for room before its request expires."""
 GANGS = {Kind.GANG, Kind.ROAM, Kind.BENT}
 ENDED = "it has ended"
 STOPPED = "its owner has stopped it"
@@ -92,10 +94,14 @@ def script(name: str, kind: Kind, zone: str, count: int) -> bytes:
     what = f"bulk create --name-pattern={name}-# --count={count}" if kind in GANGS else f"create {name}"
     place = "--region=us-central1" if kind is Kind.ROAM else f"--zone={zone}"
     track, notice = ("beta ", " --preemption-notice-duration=120s") if kind is Kind.EARLY else ("", "")
+    model = "--provisioning-model=SPOT"
+    if kind is Kind.FLEX:
+        waits = f"--request-valid-for-duration={VALID_SECONDS}s --max-run-duration=7d"
+        model = f"--provisioning-model=FLEX_START --maintenance-policy=TERMINATE {waits}"
     return (
         f"#!/bin/bash\ngcloud {track}compute instances {what} {place} \\\n"
         f"  --machine-type={MACHINES[0]}{notice} \\\n"
-        f"  --provisioning-model=SPOT --instance-termination-action={action} --metadata=team=vision\n"
+        f"  {model} --instance-termination-action={action} --metadata=team=vision\n"
     ).encode()
 
 

@@ -12,6 +12,7 @@ from tests.simulation.run import Setting, play_all, replay, run, story
 
 HISTORIES = int(os.environ.get("SPOTWARDEN_HISTORIES") or "300")
 """A share that fits a run of the tests; continuous integration plays ten thousand (`.ci/run`)."""
+FLEX_HISTORIES = 150
 BENT_HISTORIES = 150
 """Of their own: with gangs that bend among them all other histories would be other ones."""
 
@@ -28,6 +29,13 @@ def test_a_gang_that_bends_holds_in_its_histories():
     """Nothing of it is made beside a VM of the same name, nor made again that its owner has removed."""
     setting = Setting(kinds=(c.Kind.BENT,), without=("start_again",))
     whole = run(setting, BENT_HISTORIES)
+    assert whole.failed is None, story(setting, whole.failed)
+
+
+def test_a_flex_start_job_holds_in_its_histories():
+    """It waits for room, expires unserved, runs to its time limit, and comes back each time."""
+    setting = Setting(kinds=(c.Kind.FLEX,))
+    whole = run(setting, FLEX_HISTORIES)
     assert whole.failed is None, story(setting, whole.failed)
 
 
@@ -55,7 +63,8 @@ def test_every_blow_and_every_fate_is_drawn():
     fates = {command.then for command in drawn if isinstance(command, c.Sweep | c.Run)}
     assert fates == set(c.Then)
     assert {command.word for command in drawn if isinstance(command, c.Preempt)} == set(c.Word)
-    assert {command.kind for command in drawn if isinstance(command, c.Submit)} == {*c.Kind} - {c.Kind.BENT}
+    apart = {c.Kind.BENT, c.Kind.FLEX}
+    assert {command.kind for command in drawn if isinstance(command, c.Submit)} == {*c.Kind} - apart
 
 
 def test_a_failing_history_is_cut_down_to_what_matters():

@@ -21,7 +21,7 @@ from tests.simulation.product import LEASE
 
 ASIDE = {Status.TERMINATED, Status.STOPPED, Status.SUSPENDED}
 """A VM in one of these does nothing; in any other it may still write."""
-UP = {Status.PROVISIONING, Status.STAGING, Status.RUNNING}
+UP = {Status.PENDING, Status.PROVISIONING, Status.STAGING, Status.RUNNING}
 LAUNCHED = "/metadata/attempts/"
 NEVER_OURS = ("/create-instance.sh", "/status-code", "/my-code.tar")
 DEVELOPER = "submit"

@@ -13,6 +13,7 @@ from spotwarden.model.base_action import CloseJob
 from spotwarden.model.instance import Status
 from spotwarden.model.tick import Tick
 from spotwarden.model.watch import Watch, Watched
+from spotwarden.recovery.flexible import SHORTEST_FLEXIBLE_RUN
 from spotwarden.recovery.moving import turns
 from tests.fakes.vms import Vm
 from tests.simulation import commands as c
@@ -228,12 +229,21 @@ class World(Ground):
         if vm is None:
             return
         job = self.nodes[vm.seen.name]
+        if job.kind is c.Kind.FLEX:
+            self._live_long(vm)
         if job.kind is c.Kind.EARLY and command.word is not c.Word.NONE:
             job.doomed.add(vm.seen.id)
             self.guests.announce(vm)
             self.cloud.compute.vms.later(NOTICE, lambda: self._take(vm, command.word))
         else:
             self._take(vm, command.word)
+
+    def _live_long(self, vm: Vm) -> None:
+        """No time limit of a Flex-start VM is shorter than ten minutes: ticks, and their messages, see it."""
+        ran = self.now() - (vm.seen.started or self.now())
+        self.pass_time(max(SHORTEST_FLEXIBLE_RUN - ran, timedelta(0)))
+        self.sweep_now()
+        self.deliver_all()
 
     def _announce(self, command: c.Announce) -> None:
         """Only who asked for it is told; the job kit then does what it can, and goes, or trains again."""
