@@ -108,6 +108,14 @@ def test_long_texts_are_cut_and_long_names_left_out():
     assert beat_in(msgspec.json.encode(whole)) == whole
 
 
+@pytest.mark.parametrize("wrong", [{"attempt": "x"}, {"step": "nan"}, {"at": "yesterday"}])
+def test_one_wrong_text_of_a_heartbeat_takes_nothing_else_with_it(wrong):
+    """What is of its type counts, also where all of it cannot be read in one go."""
+    said = {"job": "j", "status": "running", "steps": "8", "metrics": '{"loss": 2}', "unknown": "1"}
+    assert beat_beside({**said, **wrong}) == beat_beside(said)
+    assert beat_beside(said) == Beat(job="j", status="running", steps=8.0, metrics={"loss": 2.0})
+
+
 def test_a_line_that_is_no_whole_record_is_not_looked_into(monkeypatch):
     """Four million of them fill a file as well as records do, and took a minute and a half."""
     looked: list[bytes] = []

@@ -36,6 +36,8 @@ _TYPES: Mapping[str, Any] = {
     field.name: field.type for field in msgspec.structs.fields(Beat) if field.name != "metrics"
 }
 
+_FLOATS = [name for name, kind in _TYPES.items() if kind == float | None]
+
 NOTHING = Beat()
 
 typed.prepare(Beat, *_TYPES.values())
@@ -87,14 +89,22 @@ def beat_beside(metadata: Mapping[str, str], *, brief: bool = False) -> Beat | N
     said = dict(parse_qsl(metadata[IN_ONE])) if IN_ONE in metadata else metadata
     if not said.get("job"):
         return None
-    kept = {
-        name: part
-        for name in said
-        if name in _TYPES and (part := _part(name, said, strict=False)) is not None
-    }
-    if brief:
-        return _short(Beat(**{name: part for name, part in kept.items() if name != "checkpoint"}))
-    return _short(Beat(**kept, metrics=dict(_measured(_object(said.get("metrics", ""))))))
+    left_out = {"metrics", "checkpoint"} if brief else {"metrics"}
+    beat = _told({name: text for name, text in said.items() if name in _TYPES and name not in left_out})
+    if not brief and (metrics := said.get("metrics")):
+        beat = msgspec.structs.replace(beat, metrics=dict(_measured(_object(metrics))))
+    return _short(beat)
+
+
+def _told(said: Mapping[str, str]) -> Beat:
+    """What these texts say: in one go, or where one of them is not of its type part by part."""
+    try:
+        beat = typed.convert(said, Beat, strict=False)
+        if all(math.isfinite(getattr(beat, name) or 0.0) for name in _FLOATS):
+            return beat
+    except (msgspec.ValidationError, OverflowError):
+        pass
+    return Beat(**{name: part for name in said if (part := _part(name, said, strict=False)) is not None})
 
 
 def _object(text: str | bytes) -> Mapping[str, Any]:
