@@ -6,7 +6,7 @@ import pytest
 
 from spotwarden.governance.costs import VmCost, words
 from spotwarden.model.prices import PriceList, PriceTable, Rate, VmKind
-from spotwarden.recovery.price_file import only, read_prices
+from spotwarden.recovery.price_file import kept_prices, only, read_prices
 from spotwarden.recovery.prices import price_of
 
 DAY = date(2026, 8, 3)
@@ -95,3 +95,11 @@ def test_a_list_that_cannot_be_read_is_said(tmp_path):
 def test_what_has_hardly_begun_is_not_told_as_no_hours(hours, said):
     """0.0 hours would read as if nothing were unknown."""
     assert words(VmCost(hours=hours)).startswith(said)
+
+
+def test_prices_are_read_once_in_a_process(tmp_path):
+    """The lists hold twelve thousand, and a sweep each minute would read them all again."""
+    file = tmp_path / "prices.toml"
+    file.write_text("sheet = []\n", encoding="utf-8")
+    assert kept_prices(file) is kept_prices(file)
+    assert kept_prices(file) == read_prices(file)

@@ -73,6 +73,12 @@ def read_prices(file: Path) -> PriceTable:
     )
 
 
+@lru_cache(maxsize=1)
+def kept_prices(file: Path) -> PriceTable:
+    """As `read_prices`, once: the files of a deployment do not change while a process lives."""
+    return read_prices(file)
+
+
 def read_lists(data: bytes) -> tuple[PriceList, ...]:
     """The lists of a `price-list.json`; `msgspec.MsgspecError` where it is none."""
     return typed.decode(data, tuple[PriceList, ...])
@@ -124,10 +130,4 @@ def _prices(launch: Launch, file: Path, *, everywhere: bool) -> Mapping[str, Map
     """By place and kind of VM; where all places are of one region nobody need know, but for `everywhere`."""
     if len({region_of(choice.place) for choice in launch.choices}) == 1 and not everywhere:
         return {}
-    return place_prices(launch, only(_kept(file), {launch.machine}, launch.accelerators))
-
-
-@lru_cache(maxsize=1)
-def _kept(file: Path) -> PriceTable:
-    """The files of a deployment do not change while a process lives."""
-    return read_prices(file)
+    return place_prices(launch, only(kept_prices(file), {launch.machine}, launch.accelerators))

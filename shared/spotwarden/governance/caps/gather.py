@@ -33,8 +33,8 @@ from spotwarden.recovery.folder_list import JobFolder, once
 from spotwarden.recovery.job_folder import read_job_file
 from spotwarden.recovery.node_beats import LazyBeats
 from spotwarden.recovery.open_jobs import read_watches
+from spotwarden.recovery.price_file import kept_prices
 from spotwarden.recovery.price_file import only as prices_of
-from spotwarden.recovery.price_file import read_prices
 from spotwarden.recovery.status_code import is_late
 
 typed.prepare(Attempt)
@@ -126,7 +126,7 @@ def _priced(context: SweepContext, facts: CapFacts) -> CapFacts:
         keys={
             owner: quarantine_key(owner) for owner in sorted({owner.casefold() for owner in owners} - {""})
         },
-        prices=prices_of(read_prices(context.settings.prices_file), types, gpus),
+        prices=prices_of(kept_prices(context.settings.prices_file), types, gpus),
     )
 
 

@@ -31,8 +31,8 @@ from spotwarden.ports import Cloud
 from spotwarden.recovery.folder_list import look_with
 from spotwarden.recovery.node_beats import LazyBeats
 from spotwarden.recovery.open_jobs import read_watches
+from spotwarden.recovery.price_file import kept_prices
 from spotwarden.recovery.price_file import only as only_these
-from spotwarden.recovery.price_file import read_prices
 
 MOST_LOST = 200
 """So many VMs that a job has had are asked for at most: further ones ended long ago."""
@@ -68,7 +68,7 @@ def _prices(context: SweepContext, machines: Iterable[Machine], closer: Collecti
     quiet = [machine for machine in machines if machine.id in closer]
     if not quiet:
         return PriceTable()
-    table = read_prices(context.settings.prices_file)
+    table = kept_prices(context.settings.prices_file)
     return only_these(table, {item.machine_type for item in quiet}, {candidate.gpu for candidate in quiet})
 
 
