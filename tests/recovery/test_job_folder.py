@@ -54,6 +54,13 @@ def said(world):
     return read
 
 
+def test_a_file_that_has_not_changed_is_not_parsed_again(world, said):
+    """Each sweep looks at each job; one that was written anew is."""
+    first = said(b'owner = "ann"')
+    assert look_at_job(world.cloud.store, world.layout, "test-vm").file is first
+    assert said(b'owner = "bob"').owner == "bob"
+
+
 def test_a_job_may_set_every_limit_of_its_own(said):
     """Durations as in the policy, a deadline with its zone of time."""
     file = said(WHOLE)

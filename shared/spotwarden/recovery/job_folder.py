@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 import msgspec
 
 from spotwarden import typed
+from spotwarden.engine.cache import GenerationCache
 from spotwarden.engine.decoding import decoded
 from spotwarden.engine.policy_file.reading import durations, read_toml
 from spotwarden.layout import (
@@ -41,6 +42,8 @@ STATUS_AT_MOST = 64 * 1024
 """Bytes of a status that are read; a number has a few."""
 UNREADABLE = b"unreadable"
 """What is told of a status that is larger, or that only its writer can read."""
+
+_FILES: GenerationCache[JobFile] = GenerationCache()
 
 
 def look_at_job(
@@ -188,12 +191,20 @@ def read_job_file(store: Store, layout: Layout, job: str, folder: JobFolder | No
     object_name = JobFileName(job=job)
     if folder is not None and object_name not in folder.things:
         return JobFile()
+    name = layout.build(object_name)
     try:
         listed = folder.things.get(object_name) if folder is not None else None
-        stored = store.read(layout.build(object_name), at_most=OBJECT_AT_MOST, listed=listed)
-        return typed.convert(durations(read_toml(stored.data)), JobFile) if stored else JobFile()
+        stored = store.read(name, at_most=OBJECT_AT_MOST, listed=listed)
+        if stored is None:
+            return JobFile()
+        known = _FILES.get(name, stored.generation)
+        return known or _FILES.keep(name, stored.generation, _file_in(stored.data))
     except (ValueError, msgspec.DecodeError, RecursionError) as problem:
-        return JobFile(problem=f"{layout.build(object_name)}: {problem}")
+        return JobFile(problem=f"{name}: {problem}")
+
+
+def _file_in(data: bytes) -> JobFile:
+    return typed.convert(durations(read_toml(data)), JobFile)
 
 
 NEVER = datetime.min.replace(tzinfo=UTC)
