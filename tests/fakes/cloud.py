@@ -9,6 +9,7 @@ from tests.fakes.compute import MemoryCompute
 from tests.fakes.metrics import MemoryMetrics
 from tests.fakes.store import MemoryStore
 from tests.fakes.topic import MemoryTopic
+from tests.fakes.trouble import NoTrouble
 
 
 class MemoryCloud(msgspec.Struct, frozen=True, kw_only=True):
@@ -21,6 +22,13 @@ class MemoryCloud(msgspec.Struct, frozen=True, kw_only=True):
     metrics: MemoryMetrics
     mailer: MemoryMailer
     wakeups: MemoryTopic | None = None
+
+    def without_trouble(self) -> "MemoryCloud":
+        """The same, for a single thread that orders no failures; a call takes less time so."""
+        for part in (self.store, self.compute, self.notices, self.metrics, self.mailer, self.wakeups):
+            if part is not None:
+                part.trouble = NoTrouble()
+        return self
 
     def ports(self) -> Cloud:
         """The cloud as the product sees it."""

@@ -26,6 +26,7 @@ class Governed(Answering):
     def __init__(self, clock: VirtualClock, timings: Timings, zones: Collection[str]) -> None:
         super().__init__(clock, timings, zones)
         self.left: dict[str, Leftover] = {}
+        self._machines: dict[str, tuple[object, object, Machine]] = {}
         self._used: set[str] = set()
 
     def fleet(self, *, ids: Collection[str] = ()) -> Fleet:
@@ -35,12 +36,20 @@ class Governed(Answering):
     def _fleet(self, ids: Collection[str]) -> Fleet:
         self.vms.catch_up()
         shown = [
-            machine(vm)
+            self._machine(vm)
             for vm in self.vms.living.values()
             if vm.seen.zone not in self._hidden and (not ids or vm.seen.id in ids)
         ]
         shown.sort(key=lambda one: (one.zone, one.name))
         return Fleet(items=tuple(shown), unreachable=tuple(sorted(self._hidden)))
+
+    def _machine(self, vm: Vm) -> Machine:
+        """The VM as it was made before, unless it has changed since."""
+        seen, body, made = self._machines.get(vm.seen.id, (None, None, None))
+        if made is None or seen is not vm.seen or body is not vm.body:
+            made = machine(vm)
+            self._machines[vm.seen.id] = (vm.seen, vm.body, made)
+        return made
 
     def stop(
         self,

@@ -37,6 +37,7 @@ class MemoryStore:
         # In order, so that a listing looks only at what it gives: simulations list a thousand times.
         self._names: list[str] = []
         self._newest = 0
+        self._dated = (_BEGAN, 0)
         self._shown: set[tuple[str, int]] = set()
 
     def entries(
@@ -46,7 +47,9 @@ class MemoryStore:
         return self.trouble.around("entries", prefix, self._entries, prefix, glob, limit, start, end)
 
     def _entries(self, prefix: str, glob: str, limit: int | None, start: str, end: str) -> list[Entry]:
-        names = [name for name in self._below(prefix) if start <= name and (not end or name < end)]
+        names = self._below(prefix)
+        if start or end:
+            names = [name for name in names if start <= name and (not end or name < end)]
         if glob:
             pattern = re.compile(_pattern(glob), re.DOTALL)
             names = [name for name in names if pattern.fullmatch(name)]
@@ -112,13 +115,15 @@ class MemoryStore:
     ) -> int:
         """As `Store.write`; the content type is forgotten."""
         del content_type
-        return self.trouble.around("write", name, lambda: self._write(name, data, generation, shown=shown))
+        return self.trouble.around("write", name, self._write, name, data, generation, shown)
 
-    def _write(self, name: str, data: bytes, generation: int | None, *, shown: bool = False) -> int:
+    def _write(self, name: str, data: bytes, generation: int | None, shown: bool) -> int:
         if generation is not None and generation != self._generation(name):
             raise ConflictError(f"{name} is at generation {self._generation(name)}, not at {generation}")
         now = self.clock.now()
-        self._newest = max(self._newest + 1, _microseconds(now))
+        if now is not self._dated[0]:
+            self._dated = (now, _microseconds(now))
+        self._newest = max(self._newest + 1, self._dated[1])
         if name not in self._objects:
             insort(self._names, name)
         self._objects[name] = Stored(data=bytes(data), generation=self._newest, updated=now)
@@ -128,7 +133,7 @@ class MemoryStore:
 
     def put(self, name: str, data: bytes, metadata: Mapping[str, str]) -> None:
         """Write as somebody else would, with custom metadata."""
-        self._write(name, data, None)
+        self._write(name, data, None, shown=False)
         self._objects[name] = replace(self._objects[name], metadata=dict(metadata))
 
     def delete_all(self, generations: Mapping[str, int]) -> dict[str, Exception]:

@@ -90,7 +90,7 @@ class GovernedWorld:
         assert case is not None
         changed = msgspec.structs.replace(case, **changes)
         name = self.layout.build(CaseRecord(rule=rule, key=key))
-        self.cloud.store._write(name, msgspec.json.encode(changed), None)
+        self.cloud.store.write(name, msgspec.json.encode(changed), generation=None)
 
     def notices(self) -> list[Notice]:
         """Everything that was told, each once, in the order in which it was first told."""

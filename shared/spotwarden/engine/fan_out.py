@@ -30,30 +30,30 @@ class Swept(NamedTuple):
 def each(items: Iterable[Item], do: Callable[[Item], Result | None], workers: int = 1) -> Each[Result]:
     """Do it for every item, whatever happens to the others; several at a time with more workers."""
     done: Each[Result] = Each([], [])
-
-    def one(item: Item) -> None:
-        try:
-            result = do(item)
-        except Exception as error:  # noqa: BLE001 — raised again, all together, by close_tick
-            done.failures.append(error)
-        else:
-            if result:
-                done.results.append(result)
-
     if workers == 1:
         for item in items:
-            one(item)
+            _do_one(item, do, done)
         return done
     here = copy_context()
     pool = ThreadPoolExecutor(workers)
     try:
-        list(pool.map(lambda item: here.copy().run(one, item), items))
+        list(pool.map(lambda item: here.copy().run(_do_one, item, do, done), items))
     except BaseException:
         # Somebody has pressed Ctrl-C: a call that nobody answers must not hold the command up.
         pool.shutdown(wait=False, cancel_futures=True)
         raise
     pool.shutdown()
     return done
+
+
+def _do_one(item: Item, do: Callable[[Item], Result | None], done: Each[Result]) -> None:
+    try:
+        result = do(item)
+    except Exception as error:  # noqa: BLE001 — raised again, all together, by close_tick
+        done.failures.append(error)
+    else:
+        if result:
+            done.results.append(result)
 
 
 class InTurn(Executor):

@@ -5,7 +5,6 @@ from base64 import b64encode
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import partial
-from operator import itemgetter
 from typing import Any
 
 import click
@@ -77,7 +76,7 @@ class PlaneGround(ABC):
             metrics=self.metrics,
             mailer=MemoryMailer(clock),
             wakeups=MemoryTopic(clock),
-        )
+        ).without_trouble()
         self.settings = SETTINGS
         self.layout = Layout()
         self.jobs: list[PlaneJob] = []
@@ -101,7 +100,9 @@ class PlaneGround(ABC):
         self._published = 0
         self._deliveries: list[tuple[datetime, bytes]] = []
         self._batches: list[tuple[datetime, bytes]] = []
-        self._due = {function: self.now() + span for function, span in EVERY.items()}
+        self._due = sorted(
+            (self.now() + span, order, function) for order, (function, span) in enumerate(EVERY.items())
+        )
         self._hurry = False
         self.compute.vms.watchers += [self._attribute, self.guests.changed, self.oracle.changed]
         self.renderer = OpenMailer(
@@ -286,7 +287,7 @@ class PlaneGround(ABC):
             if moment > end:
                 break
             self.pass_time(max(moment - self.now(), timedelta(0)))
-            self._due[function] = self.now() + EVERY[function]
+            self._put_off(function)
             if not self.broken_policy:
                 self.sweep_now(function)
             if self.oracle.broken or self.failures:
@@ -295,10 +296,19 @@ class PlaneGround(ABC):
 
     def _next_due(self) -> tuple[datetime, Function]:
         """Which function is due next, and when; of several the first in the order of their kinds."""
-        function, moment = min(self._due.items(), key=itemgetter(1))
-        if self._hurry and (soon := self.now() + SOON) < self._due[Function.RECOVER] and soon <= moment:
-            return soon, Function.RECOVER
+        moment, _, function = self._due[0]
+        if self._hurry and (soon := self.now() + SOON) <= moment:
+            recover = next(due for due, _, other in self._due if other is Function.RECOVER)
+            return (soon, Function.RECOVER) if soon < recover else (moment, function)
         return moment, function
+
+    def _put_off(self, function: Function) -> None:
+        """It runs now, and again after its time."""
+        due = self.now() + EVERY[function]
+        self._due = sorted(
+            (due, order, other) if other is function else (moment, order, other)
+            for moment, order, other in self._due
+        )
 
     def let_go(self) -> None:
         """Let everything that waits go on to its end."""

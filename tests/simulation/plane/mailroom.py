@@ -6,7 +6,7 @@ from datetime import datetime
 import msgspec
 
 from spotwarden.model.delivery import Pending
-from spotwarden.model.message import Message
+from spotwarden.model.message import Mail, Message
 from spotwarden.model.notice import Notice
 from spotwarden.notify.outbox.renderer import Renderer
 from tests.fakes.channel import MemoryMailer
@@ -58,7 +58,11 @@ class Mailroom:
 
     def collect(self, now: datetime) -> list[Arrived]:
         """What is new since the last time."""
-        mails, self._read = self._mailer.mails()[self._read :], len(self._mailer.mails())
+        arrived = self._mailer.arrived
+        if len(arrived) == self._read:
+            return []
+        mails = [mail for mail in arrived[self._read :] if isinstance(mail, Mail)]
+        self._read = len(arrived)
         new = [
             Arrived(
                 at=now,

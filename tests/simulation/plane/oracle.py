@@ -256,15 +256,22 @@ class Oracle:
 
     def asking(self, process: Process, call: str, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
         """Judge what is about to be asked for."""
-        self._note(process, call, arguments)
+        if self._world.verbose:
+            self._world.note(f"    {process.tick.sweep} {call} {_about(arguments)}")
         self._asked_to_go.clear()
         if (before := named.get("before")) and self._world.now() >= before:
             return  # The port refuses to send it.
         if (wish := self._wishes.get(process)) is not None:
             wish.wrote = True
+        if call == "write":  # Most calls are that: it need not be matched against all others.
+            self._writing(process, wish, *arguments, **named)
+        else:
+            self._changing(process, call, arguments, named)
+
+    def _changing(
+        self, process: Process, call: str, arguments: tuple[Any, ...], named: Mapping[str, Any]
+    ) -> None:
         match call, arguments:
-            case "write", (str(name), bytes(data), *_):
-                self._writing(process, name, data, named)
             case "launch", (request, request_id):
                 self._launching(process, request, request_id)
             case "start", (zone, vm_id, request_id):
@@ -280,23 +287,31 @@ class Oracle:
             case _:
                 self.fault(f"{process.tick.sweep}: nobody watches {call}{arguments}")
 
-    def _note(self, process: Process, call: str, arguments: tuple[Any, ...]) -> None:
-        if self._world.verbose:
-            self._world.note(f"    {process.tick.sweep} {call} {_about(arguments)}")
-
     def asked(self, process: Process, call: str, arguments: tuple[Any, ...], before: Any) -> None:
         """Nothing is judged by what came of it."""
 
-    def _writing(self, process: Process, name: str, data: bytes, named: dict[str, Any]) -> None:
+    def _writing(
+        self,
+        process: Process,
+        wish: Wish | None,
+        name: str,
+        data: bytes,
+        *,
+        generation: int | None = None,
+        **_said: object,
+    ) -> None:
         """Nobody changes the ledger blindly, nor what is the job's own."""
-        wish = self._wishes.get(process)
-        if LEDGER in name and named.get("generation") is None:
-            self.fault(f"{name} is written without a generation")
         if name.endswith(NEVER_OURS) and wish is None:
             self.fault(f"{process.tick.sweep} wrote {name}")
-        if wish and wish.ends and wish.job and LEDGER in name:
+        if LEDGER not in name:
+            return
+        if generation is None:
+            self.fault(f"{name} is written without a generation")
+        if wish is None or wish.job is None:
+            return
+        if wish.ends:
             wish.job.doubtful = True  # Until the command is over: then it is closed, or nobody knows.
-        if wish and wish.opens and wish.job and LEDGER in name:
+        if wish.opens:
             self._opens(wish, wish.job, msgspec.json.decode(data))
 
     def _opens(self, wish: Wish, job: PlaneJob, record: dict[str, Any]) -> None:

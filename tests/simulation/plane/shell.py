@@ -16,6 +16,8 @@ from spotwarden.cli.context import Context
 from spotwarden.cli.launching import beside, in_place, staging, starting, submit
 from spotwarden.governance import recording
 from spotwarden.model.policy import Mode, Policy
+from spotwarden.notify.templates import mails
+from spotwarden.notify.templates.view import MessageView
 from spotwarden.ports import Cloud, Transfers
 from tests.fakes.files import MemoryFiles
 from tests.simulation.plane.commands import Spell
@@ -88,6 +90,12 @@ def _file(text: bytes) -> Path:
     return file
 
 
+def _at_hand(prefix: str) -> contextlib.AbstractContextManager[str]:
+    """A folder for the files of one command: always the same one, for each is written before it is read."""
+    del prefix
+    return contextlib.nullcontext(_folder().name)
+
+
 def _script(job: PlaneJob) -> Path:
     return _file(job.script)
 
@@ -109,11 +117,18 @@ def at_shell(now: Callable[[], Any], wait: Callable[[float], None]) -> Iterator[
         def monotonic() -> float:
             return slept[0]
 
-    end_job = stopping.end_job
+    end_job, render = stopping.end_job, mails._render
+
+    def only_text(template: str, message: MessageView) -> str:
+        return "" if template == "mail.html.j2" else render(template, message)
+
     patches: list[tuple[Any, str, Any]] = [
         (clock, "now", now),
         # What a sweep saw is kept for back-tests, which nobody makes here: it is written, and not packed.
         (recording, "packed", lambda _seen: b""),
+        # The judge reads a mail as text.
+        (mails, "_render", only_text),
+        (staging, "TemporaryDirectory", _at_hand),
         (submit, "open_context", _open),
         (asking, "open_context", _open),
         (beside, "time", Time),

@@ -18,6 +18,7 @@ import msgspec
 from spotwarden import typed
 from spotwarden.cli.bars import bar
 from spotwarden.cli.context import Context
+from spotwarden.engine.fan_out import beside
 from spotwarden.layout import Code, Layout, ObjectName, RunRecord, StagedFile
 from spotwarden.model.attempt import Attempt
 from spotwarden.model.facts import JobFacts
@@ -79,7 +80,7 @@ class Staging:
 
     def add(self, wanted: Mapping[str, Path], held: Mapping[str, HeldObject], label: str = "") -> Sent:
         """Send those of the files that the job has not got; with a label, how far that is can be seen."""
-        with ThreadPoolExecutor(AT_ONCE) as pool:
+        with beside(AT_ONCE, AT_ONCE) as pool:
             names = list(wanted)
             changed = pool.map(lambda name: not self._same(name, wanted[name], held.get(name)), names)
             missing = {name: wanted[name] for name, differs in zip(names, changed, strict=True) if differs}
