@@ -110,10 +110,19 @@ def test_a_bucket_that_is_not_there_is_said_so(command):
 def test_a_setting_that_is_missing_comes_with_the_command_that_sets_it(tmp_path, known, missing):
     """Each that is missing, and no other."""
     unset = dict.fromkeys(SETTINGS)
-    done = CliRunner().invoke(main, ["jobs"], env={**unset, "XDG_CONFIG_HOME": str(tmp_path), **known})
+    unset = {**unset, "SPOTWARDEN_LOCAL_URL": None, "XDG_CONFIG_HOME": str(tmp_path)}
+    done = CliRunner().invoke(main, ["jobs"], env={**unset, **known})
     typed = [line.strip() for line in done.output.splitlines() if line.startswith("  ")]
     assert typed == [f"spotwarden config set {setting}" for setting in missing]
     assert 'eval "$(spotwarden local env)"' in done.output
+
+
+def test_a_local_cloud_without_functions_is_told_how_to_get_a_bucket(tmp_path):
+    """Its `env` was just typed, so that is no advice."""
+    unset = {**dict.fromkeys(SETTINGS), "XDG_CONFIG_HOME": str(tmp_path)}
+    done = CliRunner().invoke(main, ["jobs"], env={**unset, "SPOTWARDEN_LOCAL_URL": "http://127.0.0.1:1"})
+    assert "spotwarden local serve --functions" in done.output
+    assert "local env" not in done.output
 
 
 @pytest.mark.parametrize(("typed", "meant"), [("rnu", "run"), ("job", "jobs"), ("statsu", ""), ("xyz", "")])

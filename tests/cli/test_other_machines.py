@@ -86,5 +86,5 @@ def test_a_budget_needs_the_price_of_every_machine(context, launch):
     """Of a job on one without a price nobody could count it."""
     context.cloud.compute.offer("g2-standard-9", ["us-central1-b"])
     check_others(context, launch, JobFile(machines=("a2-highgpu-1g",), budget=9.0))
-    with pytest.raises(click.ClickException, match="nobody could count the budget of \\$9"):
+    with pytest.raises(click.ClickException, match="we can't enforce the budget of \\$9"):
         check_others(context, launch, JobFile(machines=("g2-standard-9",), budget=9.0))

@@ -109,7 +109,7 @@ def test_without_a_name_it_is_the_file_of_the_functions(shop):
     """SPOTWARDEN_POLICY, as they read it."""
     assert "version 7, enforce" in shop.ok("policy", "check")
     Path(shop._environment["SPOTWARDEN_POLICY"]).unlink()
-    assert "there is no policy file here" in shop.refused("policy", "check")
+    assert "no such file; a policy is expected there" in shop.refused("policy", "check")
 
 
 def test_the_limits_of_a_job_are_explained(shop):

@@ -1,4 +1,4 @@
-"""A budget that nobody could count is refused before anything is sent."""
+"""A budget that can't be enforced is refused before anything is sent."""
 
 from pathlib import Path
 
@@ -11,6 +11,7 @@ from spotwarden.layout import JobFileName
 from spotwarden.model.launch import StoredScript
 from spotwarden.model.prices import VmKind
 from tests.cli.logged import Speaker
+from tests.contract.local_world import LocalWorld
 
 PRICES = Path(__file__).parents[2] / "infra/prices.toml"
 RUN = ("run", "--job", "job", "--zone", "us-central1-a", "--no-follow")
@@ -20,11 +21,14 @@ UNKNOWN = "n2-custom-4-8192 (SPOT) has no known price in us-central1"
 
 
 @pytest.fixture(autouse=True)
-def here(tmp_path, monkeypatch):
-    """A folder of one's own, and the prices of the repository."""
+def here(tmp_path, monkeypatch, served):
+    """A folder of one's own, the prices of the repository, and Compute Engine, which knows its machines."""
+    world = LocalWorld(served)
+    monkeypatch.setenv("SPOTWARDEN_COMPUTE_ENDPOINT", world.url)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SPOTWARDEN_PRICES", str(PRICES))
-    return tmp_path
+    yield tmp_path
+    world.close()
 
 
 def launch(words, *, bulk=False):
@@ -36,7 +40,7 @@ def launch(words, *, bulk=False):
 def test_run_refuses_a_budget_for_a_machine_without_a_price(workstation):
     """It says what is unknown, and what to do; nothing is stored."""
     said = workstation.refused(*RUN, "--machine", "n2-custom-4-8192", "--budget", "20", *COMMAND)
-    assert f"{UNKNOWN}, so nobody could count the budget of $20. Nothing was sent." in said
+    assert f"{UNKNOWN}, so we can't enforce the budget of $20. Nothing was sent." in said
     assert "--max-runtime" in said
     assert "infra/pricing/write_prices.py" in said
     assert workstation.store.entries("") == []
@@ -55,9 +59,7 @@ def test_submit_refuses_a_budget_that_is_stored(workstation, here):
     script.write_text(f"{SCRIPT}n2-custom-4-8192 --provisioning-model=SPOT\n")
     name = workstation.layout.build(JobFileName(job="job"))
     workstation.store.write(name, b"budget = 7.5\n", generation=None)
-    assert f"{UNKNOWN}, so nobody could count the budget of $7.5" in workstation.refused(
-        "submit", str(script)
-    )
+    assert f"{UNKNOWN}, so we can't enforce the budget of $7.5" in workstation.refused("submit", str(script))
     assert [entry.name for entry in workstation.store.entries("")] == [name]
 
 

@@ -132,7 +132,7 @@ def test_sixty_tags_are_taken(workstation):
 
 def test_a_command_is_needed(workstation):
     """There is nothing to run otherwise."""
-    assert "Missing argument 'COMMAND...'" in workstation.refused("run", *PLAIN)
+    assert "Add it after --, such as: -- python train.py" in workstation.refused("run", *PLAIN)
 
 
 def test_a_flag_that_gcloud_does_not_know_is_refused_by_the_scripts_reader(workstation):

@@ -8,15 +8,26 @@ import pytest
 
 from spotwarden import clock
 from spotwarden.layout import AvoidedZones
+from spotwarden.ports import UnansweredError
 from spotwarden.recovery.places import read_avoided
+from tests.contract.local_world import LocalWorld
 
 ZONE, OTHER = "us-central1-a", "europe-west4"
 NOW = datetime(2026, 11, 23, 12, 0, tzinfo=UTC)
 
 
 @pytest.fixture
-def shell(workstation, monkeypatch):
+def world(served):
+    """Compute Engine, which knows its zones."""
+    world = LocalWorld(served)
+    yield world
+    world.close()
+
+
+@pytest.fixture
+def shell(workstation, monkeypatch, world):
     """A shell at noon."""
+    workstation._environment["SPOTWARDEN_COMPUTE_ENDPOINT"] = world.url
     monkeypatch.setattr(clock, "now", lambda: NOW)
     monkeypatch.setattr("spotwarden.cli.context.Context.check_clock", lambda _context: None)
     return workstation
@@ -38,6 +49,30 @@ def test_a_zone_is_avoided_until_its_time_is_over(shell, monkeypatch):
     assert {end for _, end, *_ in kept(shell)} == {datetime(2026, 11, 25, tzinfo=UTC)}
     monkeypatch.setattr(clock, "now", lambda: NOW + timedelta(days=2))
     assert "no zone is avoided" in shell.ok("zones", "list")
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [("us-centrl1-a", "Did you mean us-central1-a?"), ("europ-west4", "Did you mean europe-west4?"),
+     ("qq-77", "gcloud compute zones list")],
+)  # fmt: skip
+def test_a_mistyped_zone_is_told_which_was_meant(shell, typed, meant):
+    """It would keep no job away from anywhere, and nobody would see that."""
+    said = shell.refused("zones", "avoid", typed, "--for", "6h")
+    assert f"unknown zone or region '{typed}'. " in said
+    assert meant in said
+    assert kept(shell) == []
+
+
+def test_a_zone_is_believed_where_compute_engine_does_not_answer(shell, monkeypatch):
+    """During an outage a person wants jobs away from there all the more."""
+    monkeypatch.setattr("spotwarden.gcp.compute.ComputeEngine.offers", _unanswered)
+    shell.ok("zones", "avoid", "us-new1-a", "--for", "6h")
+    assert [zone for zone, *_ in kept(shell)] == ["us-new1-a"]
+
+
+def _unanswered(*_):
+    raise UnansweredError("no answer")
 
 
 def test_a_zone_that_is_allowed_again_is_off_the_list(shell):

@@ -221,7 +221,7 @@ def test_the_mail_server_can_be_put_into_trouble_and_out_of_it(shell):
     ("words", "says"),
     [
         (["show", "nobody"], "unknown job 'nobody'"),
-        (["quarantine", "retry", "nobody"], "not in the quarantine: nobody; there is nothing"),
+        (["quarantine", "retry", "nobody"], "nobody: not in the quarantine; it is empty"),
         (["quarantine", "drop"], "name a marker"),
         (["show", "../x"], "'../x' cannot be a job"),
         (["local", "preempt", "nobody"], "nobody"),

@@ -103,7 +103,7 @@ def test_ops_of_the_environment_stand_in_where_the_file_names_nobody(read):
 
 def test_a_missing_file_and_one_that_is_no_toml_are_refused(read, tmp_path):
     """Without a policy nothing is done."""
-    with pytest.raises(PolicyError, match="there is no policy file here"):
+    with pytest.raises(PolicyError, match="no such file; a policy is expected there"):
         read_policy(tmp_path / "none.toml")
     with pytest.raises(PolicyError, match=r"it cannot be read: .*directory"):
         read_policy(tmp_path)

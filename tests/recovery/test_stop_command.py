@@ -278,7 +278,7 @@ def test_stopping_twice_is_stopping_once(ada):
     owner.world.wait(minutes=5)
     again = owner.stop()
     assert again.verdict.standing is OfferStanding.SETTLED
-    assert "need not be stopped" in again.verdict.done
+    assert "There is nothing to stop" in again.verdict.done
 
 
 def test_a_ledger_that_changes_meanwhile_is_read_anew(ada):

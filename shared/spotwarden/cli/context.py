@@ -92,6 +92,13 @@ def open_context() -> Context:
     return Context(settings=settings, policy=policy, cloud=cloud)
 
 
+_LOCAL = 'Or use the local cloud: eval "$(spotwarden local env)"'
+_LOCAL_WITHOUT_BUCKET = (
+    "This local cloud has none of them, since it was started without --functions. To start one that has:"
+    " spotwarden local serve --functions"
+)
+
+
 def _unset(error: SettingsError) -> str:
     """What to type for each setting that is missing; what else is wrong as it is."""
     if not error.missing:
@@ -102,7 +109,7 @@ def _unset(error: SettingsError) -> str:
     return "\n".join([
         f"{first} Set each once, with your own values:",
         *lines,
-        'Or use the local cloud: eval "$(spotwarden local env)"',
+        _LOCAL_WITHOUT_BUCKET if "SPOTWARDEN_LOCAL_URL" in os.environ else _LOCAL,
     ])  # fmt: skip
 
 

@@ -13,5 +13,10 @@ class ScriptRefused(Exception):  # noqa: N818 — a refusal is an outcome with a
         self.line = line
         self.file = file
 
+    @property
+    def where(self) -> str:
+        """`:3` for line 3; "" where it is the file as a whole."""
+        return f":{self.line}" if self.line else ""
+
     def __str__(self) -> str:
-        return f"{self.file or 'create script'}:{self.line}: {self.reason}"
+        return f"{self.file or 'create script'}{self.where}: {self.reason}"

@@ -121,8 +121,8 @@ def _chosen(context: Context, markers: Sequence[str], *, everything: bool) -> li
         raise click.UsageError("name a marker of `spotwarden quarantine list`, or add --all")
     by_name = {marker.aside.marker: marker for marker in kept}
     if unknown := [name for name in markers if name not in by_name]:
-        known = ", ".join(sorted(by_name)) or "nothing"
-        raise click.ClickException(f"not in the quarantine: {', '.join(unknown)}; there is {known}")
+        known = f"it has {', '.join(sorted(by_name))}" if by_name else "it is empty"
+        raise click.ClickException(f"{', '.join(unknown)}: not in the quarantine; {known}")
     return [by_name[name] for name in markers]
 
 

@@ -10,6 +10,7 @@ import msgspec
 from spotwarden import clock
 from spotwarden.cli.context import Context, default_owner, new_tick, open_context
 from spotwarden.cli.json_text import json_text
+from spotwarden.cli.launching.near import check_places
 from spotwarden.cli.table import render
 from spotwarden.cli.times import MomentParam, SpanParam
 from spotwarden.layout import AvoidedZones
@@ -51,6 +52,7 @@ def avoid(names: Sequence[str], *, span: timedelta | None, until: datetime | Non
     if unreal := [name for name in names if not PLACE.fullmatch(name)]:
         raise click.ClickException(f"{unreal[0]!r} is not a zone or a region; write us-central1-a")
     context = open_context()
+    check_places(context.cloud.compute, names)
     kept, now = _kept(context, anew=True), clock.now()
     context.check_clock()
     end = now + span if span else until or now

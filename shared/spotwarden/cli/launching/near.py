@@ -4,6 +4,8 @@ from collections.abc import Collection, Sequence
 from contextlib import suppress
 from difflib import get_close_matches
 
+import click
+
 from spotwarden.model.placement import region_of
 from spotwarden.ports import Compute, RejectedError, UnansweredError
 
@@ -53,3 +55,21 @@ def _kinds(compute: Compute, place: str) -> frozenset[str]:
         near = [place] if place in zones else beside or get_close_matches(place, zones, n=1) or zones
         return compute.kinds_offered(near[0]) if near else frozenset()
     return frozenset()
+
+
+def check_places(compute: Compute, names: Sequence[str]) -> None:
+    """Refuse a mistyped zone or region; where nobody answers, each is believed.
+
+    Raises:
+        UsageError: Compute Engine has no such place; says which was meant.
+    """
+    zones: frozenset[str] = frozenset()
+    with suppress(RejectedError, UnansweredError):
+        found = compute.offers(EVERYWHERE, ())
+        zones = found.zones | found.unreachable
+    places = sorted({*zones, *map(region_of, zones)})
+    for name in names:
+        if places and name not in places:
+            near = get_close_matches(name, places, n=MOST)
+            listed = "To list them: gcloud compute zones list"
+            raise click.UsageError(f"unknown zone or region {name!r}. {_meant(near) or listed}")

@@ -35,7 +35,7 @@ def check_offered(compute: Compute, launch: Launch) -> None:
     if zonal and (inside := [zone for zone in zones if region_of(zone) == place]):
         raise click.UsageError(
             f"{place!r} is a region, not a zone. Nothing was sent.\n"
-            f"Its zones that offer {machine}{kinds}: {_named(inside)}"
+            f"Its zones that offer {machine}{kinds}: {named(inside)}"
         )
     what, places = ("zone", zones) if zonal else ("region", {*map(region_of, zones)})
     raise click.UsageError(
@@ -64,14 +64,14 @@ def _instead(place: str, places: Collection[str]) -> str:
     """What was meant, where one is near; else where one may go."""
     if near := get_close_matches(place, sorted(places), n=1):
         return f"Did you mean {near[0]}?"
-    return f"{'Zones' if any(map(_is_zone, places)) else 'Regions'} that do: {_named(places)}"
+    return f"{'Zones' if any(map(_is_zone, places)) else 'Regions'} that do: {named(places)}"
 
 
 def _is_zone(place: str) -> bool:
     return region_of(place) != place
 
 
-def _named(places: Collection[str]) -> str:
+def named(places: Collection[str]) -> str:
     """The first of them, and how many more there are."""
     first = sorted(places)[:MOST_NAMED]
     more = f" and {len(places) - MOST_NAMED} more" if len(places) > MOST_NAMED else ""

@@ -13,6 +13,7 @@ from spotwarden.cli.launching.inputs import inputs_of
 from spotwarden.cli.launching.machines import MachineType, machine_for
 from spotwarden.cli.launching.near import unknown_kind
 from spotwarden.cli.launching.node_range import NodesParam
+from spotwarden.cli.launching.offered import named
 from spotwarden.cli.owners import OwnerParam
 from spotwarden.cli.times import MomentParam, SpanParam
 
@@ -70,7 +71,7 @@ OPTIONS = (
     click.option("--script-only", is_flag=True, help="Write the create script; launch nothing."),
     click.option("--dry-run", "--show", "dry_run", is_flag=True, help="Show the launch; do nothing."),
     click.option("--follow/--no-follow", default=True, help="Follow the log until the job ends."),
-    click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED),
+    click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="COMMAND..."),
 )  # fmt: skip
 
 
@@ -87,6 +88,8 @@ def with_options(command: Callable[..., None]) -> Callable[..., None]:
 
 def asked_of(said: Mapping[str, Any], context: Context) -> LaunchRequest:
     """Everything that was said, checked against itself; `UsageError` says what cannot be, and what can."""
+    if not said["command"]:
+        raise click.UsageError("the command is missing. Add it after --, such as: -- python train.py")
     least, most = said["nodes"]
     said = {**said, "nodes": most, "least_nodes": least if least < most else 0}
     check_job(said["job"], most)
@@ -129,7 +132,9 @@ def _check_place(said: Mapping[str, Any], machine: MachineType, context: Context
     if said["zone"] or said["region"]:
         return
     kinds = [machine.gpu] if machine.attached else []
-    zones = sorted(context.cloud.compute.offers(machine.name, kinds).zones)
+    zones = context.cloud.compute.offers(machine.name, kinds).zones
     if not zones:
         raise click.UsageError(unknown_kind(context.cloud.compute, machine.name, kinds))
-    raise click.UsageError(f"--zone or --region is missing. {machine.name} is offered in {', '.join(zones)}")
+    raise click.UsageError(
+        f"--zone or --region is missing. Add --zone with one that offers {machine.name}: {named(zones)}"
+    )

@@ -32,7 +32,7 @@ def check_others(context: Context, launch: Launch, file: JobFile) -> None:
     """Whether those that fit exist, and what they cost is known.
 
     Raises:
-        ClickException: no zone has one of them, or nobody could count a budget.
+        ClickException: no zone has one of them, or a budget can't be enforced.
     """
     for machine in file.machines:
         other = on_machine(launch, machine)

@@ -10,7 +10,7 @@ from spotwarden.recovery.prices import kind_of_launch, price_of
 
 
 def check_priced(context: Context, launch: Launch, budget: float | None) -> None:
-    """Refuse a budget that nobody could count; without a budget, say that the cost will not be known.
+    """Refuse a budget that can't be enforced; without a budget, say that the cost will not be known.
 
     Where there are no prices here, the functions have theirs, and it is only said.
 
@@ -33,7 +33,7 @@ def check_priced(context: Context, launch: Launch, budget: float | None) -> None
         click.echo(f"{unknown}: this job's cost won't be known, nor count towards any limit", err=True)
         return
     raise click.ClickException(
-        f"{unknown}, so nobody could count the budget of ${budget:g}. Nothing was sent.\n"
+        f"{unknown}, so we can't enforce the budget of ${budget:g}. Nothing was sent.\n"
         f"Add its price to {context.settings.prices_file}, or use --max-runtime instead of a budget.\n"
         "Ops refresh all prices with: python infra/pricing/write_prices.py --key API_KEY"
     )

@@ -39,7 +39,7 @@ def read_script(context: Context, file: Path, *, resolve: bool) -> Package:
     for warning in report.warnings:
         click.echo(f"{file}:{warning.line}: warning: {warning.text} [{warning.rule}]", err=True)
     if report.refusal is not None and _may_resolve(
-        f"{file}:{report.refusal.line}: {report.refusal.reason}", said=resolve
+        f"{file}{report.refusal.where}: {report.refusal.reason}", said=resolve
     ):
         resolved = run_and_record(file)
         launch = _launch_of(context, file, resolved.text, resolved.files)

@@ -172,8 +172,8 @@ def _launch(
     check_fitting(context, package.launch, file)
     if problem := range_problem(package.launch, file):
         raise click.ClickException(problem)
-    check_priced(context, package.launch, file.budget)
     check_offered(context.cloud.compute, package.launch)
+    check_priced(context, package.launch, file.budget)
     check_others(context, package.launch, file)
     storing(asked.job)
     with staging(context, first) as stage:

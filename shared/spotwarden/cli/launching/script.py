@@ -155,7 +155,7 @@ def _beside(file: Path, folder: Path | None) -> Mapping[str, bytes]:
 
 def _told(file: Path, refused: ScriptRefused) -> str:
     where = file if not refused.file else file.parent / refused.file
-    return f"{where}:{refused.line}: {refused.reason}"
+    return f"{where}{refused.where}: {refused.reason}"
 
 
 def _plain(sent: Request) -> dict[str, object]:

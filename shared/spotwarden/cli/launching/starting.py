@@ -247,7 +247,7 @@ def refuse_if_over(attempt: Attempt) -> None:
             f"attempt {attempt.number} of {job} {attempt.state.value} meanwhile: {attempt.reason}"
         )
     if attempt.state is AttemptState.BACKING_OFF:
-        why = error or "each of its zones refused this machine type a moment ago"
+        why = error.rstrip(".") or "each of its zones refused this machine type a moment ago"
         raise click.ClickException(
             f"{_WAITS.get(refusal(error), _NO_CAPACITY)}: {why}. Spotwarden tries again every minute."
             f"{step_after(error)}\nTo see its status: spotwarden show {job}"

@@ -56,8 +56,8 @@ def submit(script: Path, job: str, code: Path | None, owner: str, *, again: bool
         raise click.ClickException(problem)
     refuse_beside(context, facts)
     check_fitting(context, package.launch, facts.file)
-    check_priced(context, package.launch, facts.file.budget)
     check_offered(context.cloud.compute, package.launch)
+    check_priced(context, package.launch, facts.file.budget)
     check_others(context, package.launch, facts.file)
     storing(facts.job)
     layout = context.settings.layout

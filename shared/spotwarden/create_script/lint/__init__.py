@@ -86,7 +86,7 @@ def check(
     launches = tuple(describe(request) for launch in facts.launches for request in launch.requests)
     if refusal is None and not launches:
         line = facts.ended.line if facts.ended else 0
-        reason = facts.ended.reason if facts.ended else "nothing in it creates an instance"
+        reason = facts.ended.reason if facts.ended else "no command in it creates an instance"
         refusal = ScriptRefused(reason, line=line)
     rest = describe_rest(facts.notes, facts.launches)
     return LintReport(launches=launches, rest=rest, warnings=tuple(found), refusal=refusal)

@@ -23,7 +23,7 @@ def read_policy(file: Path, mode: Mode | None = None, ops: str = "") -> Policy:
     try:
         policy, faults = read_document(read_toml(file.read_bytes()))
     except FileNotFoundError:
-        raise PolicyError(f"{file}: there is no policy file here") from None
+        raise PolicyError(f"{file}: no such file; a policy is expected there") from None
     except (OSError, ValueError, RecursionError) as error:
         raise PolicyError(f"{file}: it cannot be read: {error}") from error
     if policy is None or faults:

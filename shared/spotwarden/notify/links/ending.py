@@ -30,7 +30,7 @@ def end(
         job = offer_facts.offer.job
         says = "No launch of this job is on record, and no VM has its label."
         return barred(
-            f"{job} is not known",
+            f"Unknown job {job}",
             says,
             code=NOT_FOUND,
             instead="To list jobs, run:",
@@ -133,12 +133,12 @@ def _record(offer_facts: OfferFacts, facts: JobFacts, why: str, now: datetime, *
 
 
 def _over_already(facts: JobFacts) -> AnswerVerdict:
-    how = f"it ended with status {facts.status_code}" if facts.status_code is not None else "it is closed"
+    how = f"ended with status {facts.status_code}" if facts.status_code is not None else "is closed"
     going = [instance.name for instance in facts.instances if instance.status in GOING]
     more = f", and {names(going)} is stopping" if going else ", and none of its VMs runs"
     if facts.unsure:
         more = f". {_HIDDEN.format(facts.unsure)}"
-    says = f"{facts.job} need not be stopped: {how}{more}."
+    says = f"There is nothing to stop: {facts.job} {how}{more}."
     return settled(f"{facts.job} is over", says, done=says)
 
 

@@ -29,7 +29,7 @@ def restart(offer_facts: OfferFacts, policy: Policy, now: datetime) -> AnswerVer
     offer, facts = offer_facts.offer, offer_facts.job
     if facts is None or not facts.ledger:
         return barred(
-            f"{offer.job} is not known",
+            f"Unknown job {offer.job}",
             "No launch of this job is on record, so there is nothing to restart.",
             code=NOT_FOUND,
             instead="To launch it, run:",
@@ -56,7 +56,9 @@ def _under_way(
         return _in_flight(offer_facts, facts, newest, now)
     if running:
         says = f"{names([vm.name for vm in running])} already runs."
-        return settled(title, says, done=f"{job} runs, as attempt {newest.number}")
+        return settled(
+            title, says, done=f"Nothing was changed: {job} already runs, as attempt {newest.number}"
+        )
     return None
 
 
