@@ -8,15 +8,18 @@ import base64
 import io
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from datetime import datetime
 from functools import cached_property
 from http import HTTPStatus
 from typing import Any
 
 import google_crc32c
+import msgspec
 from google.api_core.exceptions import BadRequest, NotFound, PreconditionFailed, from_http_response
 from google.cloud import storage
 from google.cloud.storage.exceptions import DataCorruption
 
+from spotwarden import typed
 from spotwarden.gcp.errors import is_unanswered, unanswered
 from spotwarden.gcp.retry_policy import RetryPolicy
 from spotwarden.gcp.session import settle
@@ -32,6 +35,23 @@ CONTENT = "spotwarden-content"
 """The same of what listings are to show: the object's own text."""
 A_BATCH = 100
 """Calls that Cloud Storage takes in one batch (Google: "Batching requests")."""
+
+
+class ListedRow(msgspec.Struct, frozen=True):
+    """One object as a listing shows it, as far as it was asked for.
+
+    The library's own object for it takes ten times as long, and copies its metadata at each question.
+    """
+
+    name: str
+    generation: int = 0
+    updated: datetime | None = None
+    size: int = 0
+    metadata: Mapping[str, str] = {}
+    crc32c: str | None = None
+
+
+typed.prepare(ListedRow)
 
 
 class ObjectDoor:
@@ -58,13 +78,15 @@ class ObjectDoor:
             self._client.close()
 
     def rows(self, **how: object) -> Any:
-        """A listing, each page asked for again while it is not answered."""
-        return self._client.list_blobs(
+        """A listing of `ListedRow`, each page asked for again while it is not answered."""
+        rows = self._client.list_blobs(
             self._bucket_name,
             timeout=self._retry_policy.timeouts,
             retry=self._retry_policy.retry(is_unanswered),
             **how,
         )
+        rows.item_to_value = _listed
+        return rows
 
     def find(self, name: str) -> Blob | None:
         """The object's metadata; None where there is no such object."""
@@ -161,6 +183,11 @@ class ObjectDoor:
             for name, answer in zip(generations, answers, strict=True)
             if (problem := _went_wrong(answer)) is not None
         }
+
+
+def _listed(_rows: object, item: Mapping[str, Any]) -> ListedRow:
+    """A row as Google writes it; numbers of 64 bits come as text."""
+    return typed.convert(item, ListedRow, strict=False)
 
 
 def _went_wrong(answer: Any) -> Exception | None:

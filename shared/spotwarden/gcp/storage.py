@@ -213,7 +213,7 @@ class _Deletes:
 
 
 def _entry(row: Any, *, described: bool) -> Entry:
-    # The library copies all of it each time that it is asked for.
+    # What the library itself has read it copies each time that it is asked for.
     said = (row.metadata or {}) if described else {}
     return Entry(
         name=row.name,
