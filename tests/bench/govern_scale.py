@@ -18,27 +18,33 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import httpx
-import msgspec
 
 ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).parent
 sys.path.insert(0, str(ROOT))
 
+from spotwarden.engine.executor.on_bucket import pretty
 from spotwarden.gcp.storage import CloudStorage
-from spotwarden.layout import Layout, OpenJob
+from spotwarden.layout import AttemptRecord, Layout, OpenJob
+from spotwarden.model.attempt import Attempt, AttemptState
 from spotwarden.model.watch import Watch
 from tests.bench import beside
 from tests.bench.govern_scale_c7n import Custodian
 
 MB = 1024
+UP_FOR = timedelta(hours=8)
+"""For so long all VMs have been up."""
 LATE, LARGE = 10_000, 100_000
 """VMs of the look with latency, and of the sweep whose memory counts."""
 IDLE = 20
 """One job in so many idles, with all its eight VMs."""
 WARM_TRIES = 30
+COMPILED = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+"""What is deployed is compiled, and so is what Cloud Custodian has installed."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,7 +70,7 @@ class Server:
         self._http = httpx.Client(base_url=said["http"], trust_env=False, timeout=600)
 
     def prepare(self) -> None:
-        """A bucket with the list of open jobs, and a topic."""
+        """A bucket with the list of open jobs and their records, and a topic."""
         self._http.post("/storage/v1/b?project=project", json={"name": "jobs"}).raise_for_status()
         self._http.put("/v1/projects/project/topics/notices", json={}).raise_for_status()
         os.environ |= {
@@ -72,11 +78,23 @@ class Server:
             "DISABLE_GCS_PYTHON_CLIENT_OTEL_BUCKET_METADATA": "true",
         }
         store = CloudStorage(project="project", bucket="jobs")
+        born = datetime.fromisoformat(self.said["now"]) - UP_FOR
         for job, instances in self._http.post("/bench/jobs").json().items():
             watch = Watch(job=job, attempt=1, instances=instances, recorded=True)
-            # As the executor writes it.
-            name, data = Layout().build(OpenJob(job=job)), msgspec.json.encode(watch)
-            store.write(name, data, generation=0, content_type="application/json", shown=True)
+            attempt = Attempt(
+                job=job,
+                number=1,
+                state=AttemptState.RUNNING,
+                created=born,
+                updated=born,
+                started=born,
+                instances=instances,
+                owner="ada@example.com",
+            )
+            # As the executor writes them.
+            for what, value in ((OpenJob(job=job), watch), (AttemptRecord(job=job, attempt=1), attempt)):
+                name, data = Layout().build(what), pretty(value)
+                store.write(name, data, generation=0, content_type="application/json", shown=True)
         store.close()
 
     def delay(self, **milliseconds: float) -> None:
@@ -126,7 +144,7 @@ def measured(server: Server, command: list[str], environment: Mapping[str, str])
 def ours(server: Server, stage: str, workers: int = 16) -> Cost:
     """One run of ours."""
     script = [str(HERE / "govern_scale_sweep.py"), json.dumps(server.said), stage, str(workers)]
-    return measured(server, [sys.executable, *script], os.environ)
+    return measured(server, [sys.executable, *script], COMPILED)
 
 
 def warm(server: Server, count: int) -> None:
