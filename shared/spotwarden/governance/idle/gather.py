@@ -7,7 +7,6 @@ a VM while we look is heard.
 """
 
 from collections.abc import Collection, Iterable, Mapping
-from functools import partial
 
 from msgspec.structs import replace
 
@@ -16,6 +15,7 @@ from spotwarden.engine.fan_out import each
 from spotwarden.governance.idle.facts import IdleFacts
 from spotwarden.governance.idle.rule import QUIET, gets_on, grid, limits_of, suspects
 from spotwarden.governance.signals.facts import JobRecord
+from spotwarden.governance.signals.folders import look_together
 from spotwarden.governance.signals.gather import progress_of, rise
 from spotwarden.governance.signals.records import read_record
 from spotwarden.governance.signals.whose import attempts_of, ids_of, owned
@@ -28,8 +28,6 @@ from spotwarden.model.load import Buckets, GpuLoads, VmLoad
 from spotwarden.model.prices import PriceTable
 from spotwarden.model.watch import Watch
 from spotwarden.ports import Cloud
-from spotwarden.recovery.folder_list import look_with
-from spotwarden.recovery.node_beats import LazyBeats
 from spotwarden.recovery.open_jobs import read_watches
 from spotwarden.recovery.price_file import kept_prices
 from spotwarden.recovery.price_file import only as only_these
@@ -149,8 +147,10 @@ def _counted(cloud: Cloud, loads: GpuLoads, closer: Collection[str]) -> GpuLoads
 def _records(
     context: SweepContext, jobs: Collection[str], broken: Mapping[str, str]
 ) -> Mapping[str, JobRecord]:
+    if not jobs:
+        return {}
     store, layout = context.cloud.store, context.settings.layout
-    look = partial(look_with, store, layout, LazyBeats(store, layout))
+    look = look_together(context, jobs)
     done = each(
         sorted(jobs),
         lambda job: read_record(store, layout, job, ids=(), look=look),

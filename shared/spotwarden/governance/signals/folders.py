@@ -23,7 +23,7 @@ from spotwarden.layout import Heartbeat, JobFileName, Layout, ObjectName, Status
 from spotwarden.model.watch import Watched
 from spotwarden.ports import Entry, Store
 from spotwarden.recovery.folder_list import JobFolder, look_into
-from spotwarden.recovery.node_beats import BeatSource, NodeBeat
+from spotwarden.recovery.node_beats import BeatSource, LazyBeats, NodeBeat
 
 Look = Callable[[str], JobFolder]
 """Gives a job's folder, with its heartbeats."""
@@ -149,6 +149,21 @@ class JobFolders:
 
     def _name(self, job: str) -> str:
         return self._layout.folder(job)
+
+
+def look_together(context: SweepContext, jobs: Collection[str]) -> Look:
+    """Gives the folder of each of these jobs as it is from now on; many are listed in a few lists at once."""
+    store, layout = context.cloud.store, context.settings.layout
+    beats = LazyBeats(store, layout)
+    # Heartbeats before the folders, as in each look: what ends meanwhile is in the newer reading.
+    beats.of(next(iter(jobs), ""))
+    ahead = list_together(store, layout, jobs, context.settings.workers)
+
+    def look(job: str) -> JobFolder:
+        folder = ahead.pop(job, None) or look_into(store, layout, job)
+        return folder.with_beats(beats.of(job))
+
+    return look
 
 
 def folders_of(context: SweepContext, beats: BeatSource, watched: Iterable[Watched]) -> JobFolders:
