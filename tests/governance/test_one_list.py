@@ -9,8 +9,12 @@ from spotwarden.engine.cache import GenerationCache
 from spotwarden.engine.context import SweepContext
 from spotwarden.engine.settings import Settings
 from spotwarden.governance.cases.store import read_cases
-from spotwarden.layout import Layout
-from spotwarden.model.action import FileCase, KeepWatch
+from spotwarden.governance.signals.folders import look_together
+from spotwarden.governance.signals.listings import FEW
+from spotwarden.governance.signals.records import read_record
+from spotwarden.layout import JobFileName, Layout
+from spotwarden.model.action import FileCase, KeepWatch, WriteAttempt
+from spotwarden.model.attempt import Attempt, AttemptState
 from spotwarden.model.case import Case, CaseState
 from spotwarden.model.finding import Subject
 from spotwarden.model.policy import Mode, Policy
@@ -23,6 +27,8 @@ from tests.fakes.trouble import unanswered
 
 LAYOUT = Layout()
 START = datetime(2026, 1, 5, 12, tzinfo=UTC)
+SETTINGS = Settings(project="p", bucket="b", notices="n", policy_file=Path("policy.toml"))
+ENFORCED = Policy(version="test", mode=Mode.ENFORCE)
 LARGE = 400
 """Nodes of a job whose entry is longer than a listing shows."""
 
@@ -33,8 +39,8 @@ def cloud() -> MemoryCloud:
     cloud = memory_cloud()
     context = SweepContext.open(
         cloud.ports(),
-        Settings(project="p", bucket="b", notices="n", policy_file=Path("policy.toml")),
-        Policy(version="test", mode=Mode.ENFORCE),
+        SETTINGS,
+        ENFORCED,
         Tick(function="reap_vms", sweep="s", now=START),
     )
     for job, nodes in (("small", 2), ("large", LARGE)):
@@ -65,3 +71,37 @@ def test_a_case_is_read_with_the_list(cloud: MemoryCloud):
     [row] = cloud.store.entries(LAYOUT.cases("idle"))
     [filed] = read_cases(cloud.store, LAYOUT, ["idle"]).filed
     assert (filed.case.key, filed.generation) == ("17", row.generation)
+
+
+def test_an_attempt_is_read_with_the_list_of_its_folder(cloud: MemoryCloud):
+    """Its record stands in it, so whose a VM is takes one list."""
+    cloud.store.trouble.calm()
+    attempt = Attempt(
+        job="small",
+        number=1,
+        state=AttemptState.RUNNING,
+        created=START,
+        updated=START,
+        instances={"small-0": "17"},
+    )
+    context = SweepContext.open(
+        cloud.ports(), SETTINGS, ENFORCED, Tick(function="reap_vms", sweep="s", now=START)
+    )
+    context.executor.apply(WriteAttempt(reason="it runs", record=attempt, generation=0))
+    cloud.store.trouble.order("read", unanswered(after_work=False), times=99)
+    record = read_record(cloud.store, LAYOUT, "small", ids=["17"])
+    assert (record.problem, record.instances) == ("", {"small-0": "17"})
+
+
+def test_many_idle_jobs_are_read_with_a_few_lists(cloud: MemoryCloud):
+    """One look after all VMs' metrics; a few jobs are listed by themselves."""
+    context = SweepContext.open(
+        cloud.ports(), SETTINGS, ENFORCED, Tick(function="flag_idle_gpus", sweep="s", now=START)
+    )
+    jobs = [f"job-{number}" for number in range(FEW + 1)]
+    for job in jobs:
+        cloud.store.put(LAYOUT.build(JobFileName(job=job)), b"x", {})
+    cloud.store.trouble.calm()
+    look = look_together(context, jobs)
+    cloud.store.trouble.order("entries", unanswered(after_work=False), times=99)
+    assert {job: list(look(job).things) for job in jobs} == {job: [JobFileName(job=job)] for job in jobs}

@@ -55,7 +55,7 @@ def _write(
 ) -> Done:
     """Write it, under the generation that it must have; what every sweep reads is shown in listings."""
     name = context.layout.build(object_name)
-    shown = isinstance(object_name, OpenJob | CaseRecord)
+    shown = isinstance(object_name, OpenJob | CaseRecord | AttemptRecord)
     written = context.cloud.store.write(
         name, data, generation=generation, content_type=content_type, shown=shown
     )

@@ -194,11 +194,15 @@ def ended(attempt: int, code: str, at: datetime) -> NodeSignals:
 
 
 def _attempt(store: Store, layout: Layout, folder: JobFolder, object_name: ObjectName) -> Launched:
+    name, entry = layout.build(object_name), folder.things.get(object_name)
+
     def read() -> Launched:
-        stored = store.read(layout.build(object_name))
+        if entry is not None and entry.content is not None:
+            return decoded(name, entry.content, Launched)
+        stored = store.read(name)
         if stored is None:
-            raise UnansweredError(f"{layout.build(object_name)} went while it was read")
-        return decoded(layout.build(object_name), stored.data, Launched)
+            raise UnansweredError(f"{name} went while it was read")
+        return decoded(name, stored.data, Launched)
 
     return once(_CACHE, layout, folder, object_name, read)
 
