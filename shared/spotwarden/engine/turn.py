@@ -77,7 +77,7 @@ def take_turn(store: Store, layout: Layout, tick: Tick) -> TakenTurn | None:
         turn, holder=tick.sweep, until=until, message=message, kept=False, first=turn.first or tick.now
     )
     try:
-        generation = store.write(name, msgspec.json.encode(mine), generation=written)
+        generation = store.write(name, msgspec.json.encode(mine), generation=written, shown=True)
     except ConflictError:
         return None
     return TakenTurn(function=tick.function, turn=mine, generation=generation)
@@ -92,7 +92,10 @@ def is_held(turn: Turn, tick: Tick) -> bool:
 def read_turn(store: Store, name: str, listed: Entry | None = None) -> tuple[Turn, int | None]:
     """The turn and its generation; one that cannot be read is nobody's, and is overwritten."""
     try:
-        stored = store.read(name, listed=listed)
+        entry = listed or store.entry(name)
+        if entry is not None and entry.content is not None:
+            return decoded(name, entry.content, Turn), entry.generation
+        stored = store.read(name, listed=entry) if entry is not None else None
         return (decoded(name, stored.data, Turn), stored.generation) if stored else (Turn(), 0)
     except ValueError:
         return Turn(), None
@@ -112,6 +115,6 @@ def keep_turn(store: Store, layout: Layout, taken: TakenTurn, tick: Tick) -> Non
 def _leave(store: Store, layout: Layout, taken: TakenTurn, done: Turn) -> None:
     name = layout.build(SweepTurn(function=taken.function))
     try:
-        store.write(name, msgspec.json.encode(done), generation=taken.generation)
+        store.write(name, msgspec.json.encode(done), generation=taken.generation, shown=True)
     except (ConflictError, UnansweredError):
         return
