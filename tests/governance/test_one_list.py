@@ -8,11 +8,12 @@ import pytest
 from spotwarden.engine.cache import GenerationCache
 from spotwarden.engine.context import SweepContext
 from spotwarden.engine.settings import Settings
+from spotwarden.engine.turn import end_turn, read_turn, take_turn
 from spotwarden.governance.cases.store import read_cases
 from spotwarden.governance.signals.folders import look_together
 from spotwarden.governance.signals.listings import FEW
 from spotwarden.governance.signals.records import read_record
-from spotwarden.layout import JobFileName, Layout
+from spotwarden.layout import JobFileName, Layout, SweepTurn
 from spotwarden.model.action import FileCase, KeepWatch, WriteAttempt
 from spotwarden.model.attempt import Attempt, AttemptState
 from spotwarden.model.case import Case, CaseState
@@ -68,7 +69,7 @@ def test_an_open_job_is_read_with_the_list(cloud: MemoryCloud):
 
 def test_a_case_is_read_with_the_list(cloud: MemoryCloud):
     """Under the generation that the list shows: what somebody writes meanwhile makes another."""
-    [row] = cloud.store.entries(LAYOUT.cases("idle"))
+    [row] = cloud.store.entries(LAYOUT.cases())
     [filed] = read_cases(cloud.store, LAYOUT, ["idle"]).filed
     assert (filed.case.key, filed.generation) == ("17", row.generation)
 
@@ -105,3 +106,21 @@ def test_many_idle_jobs_are_read_with_a_few_lists(cloud: MemoryCloud):
     look = look_together(context, jobs)
     cloud.store.trouble.order("entries", unanswered(after_work=False), times=99)
     assert {job: list(look(job).things) for job in jobs} == {job: [JobFileName(job=job)] for job in jobs}
+
+
+def test_the_cases_of_several_rules_are_one_list(cloud: MemoryCloud):
+    """Those of rules that nobody asked about are not in it."""
+    cloud.store.trouble.order("entries", unanswered(after_work=False), about="cases/.", times=99)
+    assert [filed.case.key for filed in read_cases(cloud.store, LAYOUT, ["stall", "idle"]).filed] == ["17"]
+    assert read_cases(cloud.store, LAYOUT, ["stall", "orphan"]).filed == []
+
+
+def test_a_turn_is_one_call(cloud: MemoryCloud):
+    """What it says stands beside it, whoever has written it."""
+    tick = Tick(function="reap_vms", sweep="s", now=START)
+    taken = take_turn(cloud.store, LAYOUT, tick)
+    assert taken is not None
+    name = LAYOUT.build(SweepTurn(function="reap_vms"))
+    assert read_turn(cloud.store, name) == (taken.turn, taken.generation)
+    end_turn(cloud.store, LAYOUT, taken, START)
+    assert read_turn(cloud.store, name)[0].swept == START

@@ -119,9 +119,14 @@ class Layout(msgspec.Struct, frozen=True, kw_only=True):
         """The prefix of the turns of all functions."""
         return f"{self.prefix}{OURS}/turns/"
 
-    def cases(self, rule: str) -> str:
-        """The prefix of a rule's open cases."""
-        return f"{self.prefix}{OURS}/cases/{rule}/"
+    def cases(self) -> str:
+        """The prefix of the open cases of all rules."""
+        return f"{self.prefix}{OURS}/cases/"
+
+    def cases_of(self, rules: Collection[str]) -> str:
+        """A glob (`matchGlob` of objects.list) for the open cases of these rules."""
+        named = ",".join(sorted(rules))
+        return f"{self.cases()}{{{named}}}/*" if len(rules) > 1 else f"{self.cases()}{named}/*"
 
     def sweeps(self, function: str) -> str:
         """The prefix of what a function's sweeps saw."""

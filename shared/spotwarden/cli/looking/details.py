@@ -128,17 +128,17 @@ def cases_of(context: Context, facts: JobFacts) -> list[Case]:
         *(instance for recorded in facts.ledger for instance in recorded.attempt.instances.values()),
     }
 
-    def read(rule: str) -> list[Case] | None:
-        names = [
-            entry.name for entry in store.entries(layout.cases(rule)) if _key(context, entry.name) in keys
-        ]
-        cases = [decoded(name, stored.data, Case) for name in names if (stored := store.read(name))]
-        return [as_arrived(store, layout, case) for case in cases]
+    def read(name: str) -> Case | None:
+        stored = store.read(name)
+        return as_arrived(store, layout, decoded(name, stored.data, Case)) if stored else None
 
-    found = each(RULES, read, context.settings.workers)
+    listed = store.entries(layout.cases(), glob=layout.cases_of(RULES))
+    found = each(
+        [entry.name for entry in listed if _key(context, entry.name) in keys], read, context.settings.workers
+    )
     if found.failures:
         raise found.failures[0]
-    return sorted((case for some in found.results for case in some), key=lambda case: case.opened)
+    return sorted(found.results, key=lambda case: case.opened)
 
 
 def _key(context: Context, name: str) -> str:

@@ -27,8 +27,7 @@ def read_cases(store: Store, layout: Layout, rules: Sequence[str], workers: int 
     """Every open case of these rules."""
     found = {
         object_name: entry
-        for rule in rules
-        for entry in store.entries(layout.cases(rule))
+        for entry in store.entries(layout.cases(), glob=layout.cases_of(rules))
         if (object_name := _record(layout, entry))
     }
     broken: dict[tuple[str, str], Exception] = {}
