@@ -85,6 +85,7 @@ def test_a_plain_line_makes_one_spot_vm_with_the_job_kit(write, workstation):
         "spotwarden-bucket": workstation.bucket,
         "spotwarden-job": "job",
         "spotwarden-code": "1",
+        "spotwarden-early": "1",
         "spotwarden-command": "python train.py\n",
     }
 
@@ -253,20 +254,28 @@ def test_a_dry_run_shows_all_and_writes_nothing(workstation, here):
     assert workstation.store.entries("") == []
 
 
+ZONE, REGION = ("--zone", "us-west1-b"), ("--region", "us-west1")
+
+
 @pytest.mark.parametrize(
-    "place", [["--zone", "us-west1-b"], ["--region", "us-west1"]], ids=["zone", "region"]
+    ("words", "wanted"),
+    [
+        (ZONE, True),
+        ((*ZONE, "--no-handover"), False),
+        ((*ZONE, "--on-demand"), False),
+        ((*ZONE, "--nodes", "2"), False),
+        (REGION, False),
+        ((*REGION, "--handover"), True),
+    ],
 )
-@pytest.mark.parametrize("wanted", [True, False])
-def test_a_vm_that_is_to_hand_over_asks_for_the_notice(write, place, wanted):
-    """By the one track of gcloud that has the flag; the job kit and recovery are told as well."""
-    words = ["--job", "j", "--machine", "e2-small", *place, *(["--handover"] if wanted else [])]
-    script = write(*words)
+def test_one_spot_vm_in_a_zone_hands_over_unless_told_not_to(write, words, wanted):
+    """The script tells the job kit. The notice is the launch's: older gclouds have no flag for it."""
+    script = write("--job", "j", "--machine", "e2-small", *words)
     found = launch(script)
-    notice = machine(found)["scheduling"].get("preemptionNoticeDuration")
-    assert notice == ({"seconds": "120"} if wanted else None)
     assert metadata(found).get("spotwarden-early") == ("1" if wanted else None)
-    limits = script.with_name("job.toml")
-    assert (limits.exists() and "make_before_break = true" in limits.read_text()) is wanted
+    assert "preemptionNoticeDuration" not in machine(found)["scheduling"]
+    assert "gcloud compute instances" in script.read_text()
+    assert not script.with_name("job.toml").exists()
 
 
 def test_a_job_toml_is_taken_as_it_is_behind_what_the_options_say(workstation, here):

@@ -28,6 +28,9 @@ class Creating(Fate):
 
     def _create(self, wanted: Wanted, request_id: str) -> Operation:
         """Begin to create what is wanted; a name that is taken refuses all of it."""
+        refused = self._without_notice.get(machine_of(wanted.body))
+        if refused and "preemptionNoticeDuration" in wanted.body.get("scheduling", {}):
+            raise refused
         zone = self._roomiest(wanted)
         taken = {vm.seen.name for vm in self.vms.living.values() if vm.seen.zone == zone}
         names = names_of(wanted, taken)

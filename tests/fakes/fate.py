@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from spotwarden.model.instance import Operation, Status
+from spotwarden.ports import RejectedError
 from tests.fakes.clock import VirtualClock
 from tests.fakes.vms import SYSTEM, Timings, Vm, Vms
 
@@ -30,6 +31,7 @@ class Fate:
         self._timings = timings
         self._left: dict[str, int] = {}
         self._without: set[tuple[str, str]] = set()
+        self._without_notice: dict[str, RejectedError] = {}
         self._hidden: set[str] = set()
         self._log_lag = timedelta(0)
         self._offers: dict[str, frozenset[str]] = {}
@@ -53,6 +55,13 @@ class Fate:
     def has_room(self, zone: str, machine: str = "") -> bool:
         """Whether nobody has said that a zone runs out, or runs out of this machine type."""
         return zone not in self._left and (zone, machine) not in self._without
+
+    def refuse_notice(self, machine: str, error: RejectedError | None) -> RejectedError | None:
+        """Refuse VMs of this type that ask for a notice of their preemption, or not; gives how it was."""
+        before = self._without_notice.pop(machine, None)
+        if error is not None:
+            self._without_notice[machine] = error
+        return before
 
     def _take_room(self, zone: str, machine: str) -> bool:
         """Whether there is room for one more; it is then taken."""

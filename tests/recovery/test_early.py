@@ -22,7 +22,7 @@ def announced(some, tick):
         alive = some.instance(notice=notice)
         early = body or MarkerBody(early=True, instance_id="1001")
         node = some.node(instance=alive, history=(), marker=some.marker(written=written, body=early))
-        file = JobFile(make_before_break=wants)
+        file = JobFile(handover=wants)
         launch = some.launch(*(places or (B,)))
         return some.job(**{"nodes": (node,), "instances": (alive,), "file": file, "launch": launch, **facts})
 
@@ -121,6 +121,6 @@ def test_both_markers_of_the_old_vm_have_their_answer(some, announced, step, gen
 
 def test_what_a_limit_forbids_is_not_given_up_while_the_old_vm_runs(announced, step):
     """It may run on; a successor is all that is refused."""
-    waits = step(announced(file=JobFile(make_before_break=True, max_preemptions=0)))
+    waits = step(announced(file=JobFile(handover=True, max_preemptions=0)))
     assert isinstance(waits, Wait)
     assert "restarted 0 times" in waits.reason

@@ -39,7 +39,7 @@ work = "36h"
 deadline = 2026-12-01T12:00:00Z
 places = ["us-central1", "us-east1-b"]
 on_demand_after = 4
-make_before_break = true
+handover = true
 """
 
 
@@ -69,7 +69,7 @@ def test_a_job_may_set_every_limit_of_its_own(said):
     assert (file.max_runtime, file.work) == (timedelta(days=2), timedelta(hours=36))
     assert file.deadline == datetime(2026, 12, 1, 12, tzinfo=UTC)
     assert file.places == ("us-central1", "us-east1-b")
-    assert file.make_before_break
+    assert file.handover
     assert file.problem == ""
 
 
@@ -77,7 +77,7 @@ def test_a_job_without_a_file_sets_nothing(world):
     """The policy's limits hold."""
     file = look_at_job(world.cloud.store, world.layout, "test-vm").file
     assert file.max_restarts is None
-    assert not file.make_before_break
+    assert not file.handover
 
 
 @pytest.mark.parametrize(

@@ -6,12 +6,13 @@ from datetime import timedelta
 import pytest
 from msgspec.structs import replace
 
-from spotwarden.layout import Heartbeat, JobFileName
+from spotwarden.layout import CreateScript, Heartbeat, JobFileName
 from spotwarden.model.attempt import AttemptState, TryKind
 from spotwarden.model.ladder import VmModel
 from spotwarden.model.limits import PlacementLimits
 from spotwarden.model.policy import Mode
 from tests.fakes.trouble import rejected
+from tests.fakes.world import SCRIPT
 
 HOME, FAR = "us-central1-a", "us-east4-a"
 SHEET = """
@@ -23,7 +24,8 @@ rows = [
   { machine = "g2-standard-4", region = "us-east4", standard = 0.7, spot = 0.2 },
 ]
 """
-FILE = 'make_before_break = true\nwork = "40h"\n'
+EARLY = SCRIPT.replace(b"--metadata=", b"--metadata=spotwarden-early=1,")
+FILE = 'handover = true\nwork = "40h"\n'
 
 
 def beats(world, attempt=1):
@@ -122,6 +124,27 @@ def test_a_job_that_stayed_comes_back_when_it_is_preempted(ready):
     assert len(zones(ready)) == 1
 
 
+def test_a_place_that_refuses_the_notice_is_moved_to_without(ready):
+    """At once, and its owner hears of a move as of any other."""
+    refused = rejected("invalid", "Invalid value for field 'resource.scheduling.preemptionNoticeDuration'")
+    ready.cloud.compute.trouble.order("launch", refused)
+    ticks(ready)
+    (attempt,) = moves(ready)
+    assert [(tried.place, tried.notice) for tried in attempt.tries] == [(FAR, True), (FAR, False)]
+    assert zones(ready) == [HOME, FAR]
+    assert "moved" in ready.notices()
+
+
+@pytest.mark.parametrize(("told", "moved"), [(b"", 0), (b', "checkpoint": "step-80.pt"', 1)])
+def test_a_job_whose_owner_said_nothing_is_moved_once_it_has_told_a_checkpoint(ready, told, moved):
+    """A program that keeps nothing would begin from the start."""
+    ready.store(CreateScript(job="test-vm"), EARLY)
+    ready.store(JobFileName(job="test-vm"), b'work = "40h"\n')
+    ready.store(Heartbeat(job="test-vm", node="test-vm"), b'{"attempt": 1%s}' % told)
+    ticks(ready)
+    assert len(moves(ready)) == moved
+
+
 def moving(world):
     """A job whose move was asked for a moment ago, where the cheaper place has no room."""
     world.cloud.compute.stock_out(FAR)
@@ -174,7 +197,7 @@ def test_a_job_that_says_so_stays(ready, words):
 
 @pytest.mark.parametrize(
     "file",
-    [b'work = "40h"\n', b"make_before_break = true\n", b'make_before_break = true\nwork = "2h"\n'],
+    [b'work = "40h"\n', b"handover = true\n", b'handover = true\nwork = "2h"\n'],
     ids=["it hands nothing over", "nobody knows how long it takes", "it is nearly done"],
 )
 def test_a_job_for_which_it_does_not_pay_stays(ready, file):

@@ -50,4 +50,4 @@ def test_a_right_that_is_missing_is_told_by_the_word_alone():
 
 def test_only_what_asking_again_cannot_change_lasts():
     """A stockout, a quota, a right that is missing and a taken name pass."""
-    assert {RefusalKind.NOT_OFFERED, RefusalKind.FAULTY} == LASTING
+    assert {RefusalKind.NOT_OFFERED, RefusalKind.FAULTY, RefusalKind.NOTICE} == LASTING

@@ -87,7 +87,7 @@ def test_a_marker_of_a_node_that_another_job_does_not_have_starts_nothing(world)
 
 def test_an_early_marker_makes_one_more_vm_at_most_and_only_of_a_job_that_asked_for_that(world):
     """Its VM has a notice and its job.toml says so: then it works, once, and the first VM is left running."""
-    world.store(JobFileName(job="test-vm"), b"make_before_break = true\n")
+    world.store(JobFileName(job="test-vm"), b"handover = true\n")
     world.cloud.compute.give_notice("test-vm")
     world.settle()
     for _ in range(3):

@@ -9,7 +9,7 @@ from spotwarden.model.attempt import AttemptState
 @pytest.fixture
 def announced(world):
     """A job that wants its successor early, whose VM was told that it will be taken."""
-    world.store(JobFileName(job="test-vm"), b"make_before_break = true\n")
+    world.store(JobFileName(job="test-vm"), b"handover = true\n")
     world.cloud.compute.give_notice("test-vm")
     world.settle()
     world.store("preempted-jobs/test-vm", f'{{"instance_id": "{world.first}", "early": true}}'.encode())
@@ -68,7 +68,7 @@ def test_a_job_that_did_not_ask_for_it_gets_no_second_vm(world):
 
 def test_a_vm_that_compute_engine_gives_no_notice_gets_no_successor(world):
     """Whoever wrote the marker: it is cleared once the VM has settled."""
-    world.store(JobFileName(job="test-vm"), b"make_before_break = true\n")
+    world.store(JobFileName(job="test-vm"), b"handover = true\n")
     world.settle()
     world.store("preempted-jobs/test-vm", f'{{"instance_id": "{world.first}", "early": true}}'.encode())
     world.settle(6)

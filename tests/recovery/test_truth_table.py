@@ -168,7 +168,7 @@ def test_a_lost_marker_and_a_written_one_are_told_apart_in_the_reason(facts_of, 
 
 @pytest.mark.parametrize("fate", list(Fate), ids=lambda fate: fate.name)
 def test_nothing_is_announced_for_a_job_that_did_not_ask_for_it(facts_of, limits, tick, fate):
-    """An early marker of a job without make_before_break is the marker of an instance that lives."""
+    """An early marker of a job without handover is the marker of an instance that lives."""
     doomed = facts_of((True, fate, Now.DOOMED))
     assert judge(doomed, limits, tick).verdict is LossVerdict.CLEAR
     fresh = replace(doomed, instance=replace(doomed.instance, started=tick.now))

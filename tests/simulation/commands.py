@@ -189,6 +189,14 @@ class Allow(Command, frozen=True, kw_only=True, tag=True):
     machines: int = 2
 
 
+class Notice(Command, frozen=True, kw_only=True, tag=True):
+    """Requests with a notice of preemption are refused, by that name or in other words; or taken again."""
+
+    machine: int = 0
+    named: bool = True
+    refused: bool = True
+
+
 class RunOut(Command, frozen=True, kw_only=True, tag=True):
     """A zone runs out of one machine type, its jobs' own or another that they may have; or has it again."""
 
@@ -292,6 +300,7 @@ AnyCommand = (
     | Stray
     | Stock
     | Allow
+    | Notice
     | RunOut
     | Hide
     | Forget

@@ -34,6 +34,8 @@ TWICE, NEVER = 0.3, 0.1
 """How often a message for one of them is delivered again, or lost."""
 CHEAPER = 0.3
 """How many histories have a job that is moved to where it costs less."""
+UNANNOUNCED = 0.3
+"""How many histories have machine types that take no notice of a preemption."""
 BEFALLEN = 0.3
 STRIKES = ("preempt", "preempt", "host", "remove", "stop", "announce", "hide", "lag", "forget", "finish")
 """What befalls it meanwhile."""
@@ -108,6 +110,9 @@ def draw(seed: str, *, kinds: Collection[c.Kind], without: Collection[str] = ())
     apart = Random(f"{seed}/machines")
     if not moves and "machines" not in without and apart.random() < ALLOWED:
         drawn = [*_allowed(apart, drawn)]
+    apart = Random(f"{seed}/notice")
+    if "notice" not in without and c.Kind.EARLY in choice and apart.random() < UNANNOUNCED:
+        drawn = [*_unannounced(apart, drawn)]
     apart = Random(f"{seed}/shared")
     return drawn if "share" in without or apart.random() >= SHARED else [*_shared(apart, drawn)]
 
@@ -122,6 +127,15 @@ def _allowed(chance: Random, drawn: list[c.Command]) -> Iterator[c.Command]:
         yield command
         if isinstance(command, c.Submit | c.SubmitByLedger) or chance.random() < 0.03:
             yield c.Allow(job=_any(chance), machines=chance.choice((1, 2, 2, 2, 0)))
+
+
+def _unannounced(chance: Random, drawn: list[c.Command]) -> Iterator[c.Command]:
+    """The same, where machine types are refused with a notice, from now or later on, or taken again."""
+    for command in drawn:
+        if isinstance(command, c.Preempt | c.Announce | c.Cheaper | c.Sweep) and chance.random() < OUT:
+            machine, named = chance.choice((0, 0, 0, 1)), chance.random() < OUT
+            yield c.Notice(machine=machine, named=named, refused=chance.random() < 0.8)
+        yield command
 
 
 def _cheaper(chance: Random, drawn: list[c.Command]) -> Iterator[c.Command]:

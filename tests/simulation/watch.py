@@ -167,7 +167,8 @@ class Watch:
     def _is_move(self, job: Job, request: Request) -> bool:
         """Whether a job that asked for it goes from the one VM that it has to where it costs less."""
         asked = f"/zones/{FAR}/" in request.path
-        alone = len(self.there(job)) == 1 and not self._left(job)
+        # What was refused with a notice is asked for once more.
+        alone = len([*self.there(job), *self._left(job)]) == 1
         return self.moves and job.kind is Kind.EARLY and asked and alone
 
     def _left(self, job: Job) -> list[Vm]:

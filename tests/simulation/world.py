@@ -13,6 +13,7 @@ from spotwarden.model.base_action import CloseJob
 from spotwarden.model.instance import Status
 from spotwarden.model.tick import Tick
 from spotwarden.model.watch import Watch, Watched
+from spotwarden.ports import RejectedError
 from spotwarden.recovery.flexible import SHORTEST_FLEXIBLE_RUN
 from spotwarden.recovery.moving import turns
 from tests.fakes.vms import Vm
@@ -64,9 +65,7 @@ class World(Ground):
         self.jobs.append(job)
         self.nodes.update(dict.fromkeys(job.nodes, job))
         if job.kind is c.Kind.EARLY:
-            self.store(
-                self.layout.build(JobFileName(job=job.name)), b'make_before_break = true\nwork = "40h"\n'
-            )
+            self.store(self.layout.build(JobFileName(job=job.name)), b'handover = true\nwork = "40h"\n')
         if job.kind is c.Kind.BENT:
             enough = f'nodes = "{len(job.nodes) - 1}:{len(job.nodes)}"\n'
             self.store(self.layout.build(JobFileName(job=job.name)), enough.encode())
@@ -86,9 +85,11 @@ class World(Ground):
         """Ticks come each minute: what lives that long is seen at least once."""
         job.launches += 1
         # Its developer has rights of his own.
-        forbidden = self.cloud.compute.forbid(forbidden=False)
-        self.cloud.compute.launch(job.request, f"{job.name} by hand {job.launches}")
-        self.cloud.compute.forbid(forbidden=forbidden)
+        compute = self.cloud.compute
+        forbidden, refused = compute.forbid(forbidden=False), compute.refuse_notice(MACHINES[0], None)
+        compute.launch(job.request, f"{job.name} by hand {job.launches}")
+        compute.forbid(forbidden=forbidden)
+        compute.refuse_notice(MACHINES[0], refused)
         self.pass_time(timedelta(seconds=40))
         if seen:
             self.sweep_now()
@@ -285,7 +286,7 @@ class World(Ground):
     def _allow(self, command: c.Allow) -> None:
         if job := self.pick_job(command.job):
             job.machines = MACHINES[: 1 + command.machines % len(MACHINES)]
-            early = 'make_before_break = true\nwork = "40h"\n' if job.kind is c.Kind.EARLY else ""
+            early = 'handover = true\nwork = "40h"\n' if job.kind is c.Kind.EARLY else ""
             text = f"{early}machines = {msgspec.json.encode(job.machines[1:]).decode()}\n"
             self.store(self.layout.build(JobFileName(job=job.name)), text.encode())
 
@@ -299,6 +300,12 @@ class World(Ground):
 
     def _forget(self, command: c.Forget) -> None:
         self.cloud.compute.forget_operations(requests=command.requests)
+
+    def _notice(self, command: c.Notice) -> None:
+        machine = MACHINES[command.machine % len(MACHINES)]
+        named = RejectedError("invalid", "'resource.scheduling.preemptionNoticeDuration': '120s'")
+        error = named if command.named else RejectedError("unsupportedOperation", f"not for {machine}")
+        self.cloud.compute.refuse_notice(machine, error if command.refused else None)
 
     def _forbid(self, command: c.Forbid) -> None:
         self.cloud.compute.forbid(forbidden=command.forbidden)

@@ -9,6 +9,7 @@ from localcloud.compute.build.images import home
 from localcloud.compute.capacity import Stockout
 from localcloud.compute.history import Change
 from localcloud.compute.life import Events, Steps
+from localcloud.compute.notices import NoticeRefusal
 from localcloud.compute.quotas import METRICS
 from localcloud.compute.rates import GROUPS, Rates
 from localcloud.compute.refusals import STOCKOUT_REASONS
@@ -75,6 +76,16 @@ class Knobs:
     def stockouts(self) -> Sequence[Stockout]:
         """The stockouts in force."""
         return self._site.stock.current()
+
+    def refuse_notice(self, machine: str, how: NoticeRefusal | None) -> None:
+        """Refuse spot VMs of a machine type that ask for a preemption notice; None takes them again."""
+        catalog = self._site.catalog
+        if not any(catalog.machine(machine, zone) for zone in catalog.zones):
+            raise ApiError(400, "invalid", f"There is no machine type {machine!r}.")
+        if how is None:
+            self._site.without_notice.pop(machine, None)
+        else:
+            self._site.without_notice[machine] = how
 
     def set_quota(self, metric: str, limit: float | None, region: str = "") -> None:
         """Limit what the project may have, in a region or over all (""); None lifts the limit."""

@@ -1,7 +1,7 @@
 """What every part of Compute Engine works on: one project with its resources, and what it stands on."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 
 from localcloud.clock import Clock, pacific
@@ -12,6 +12,7 @@ from localcloud.compute.catalog import Catalog
 from localcloud.compute.history import History
 from localcloud.compute.ids import Ids
 from localcloud.compute.links import Links
+from localcloud.compute.notices import NoticeRefusal
 from localcloud.compute.operations import Operations
 from localcloud.compute.quotas import Quotas
 from localcloud.compute.rates import Rates
@@ -51,6 +52,8 @@ class Site:
     insert_time: Callable[[], timedelta]
     """Draws how long an instance takes from its resources to RUNNING, beyond the timings."""
     furnished: bool = False
+    without_notice: dict[str, NoticeRefusal] = field(default_factory=dict)
+    """The machine types that are refused with a `preemptionNoticeDuration`, and how."""
 
     def now(self) -> str:
         """The moment, as resources write it."""

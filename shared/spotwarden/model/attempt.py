@@ -51,7 +51,8 @@ class Try(msgspec.Struct, frozen=True, kw_only=True):
     may wait for two hours in vain. `model` is the kind of VM that a ladder asks for; None for what the
     script and `spot` say. `machine` is the machine type that was asked for instead of the script's own,
     "" for that. `least` is how many nodes of a gang that bends are enough, 0 for any other, and `nodes`
-    are those that a refill asks for.
+    are those that a refill asks for. `notice` says whether the request was made to ask for a notice of
+    preemption, or not to; None where it is as the script has it.
     """
 
     place: str
@@ -68,6 +69,7 @@ class Try(msgspec.Struct, frozen=True, kw_only=True):
     least: int = 0
     nodes: tuple[str, ...] = ()
     machine: str = ""
+    notice: bool | None = None
 
     @property
     def last_word(self) -> Moment:

@@ -33,7 +33,8 @@ class JobFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     empty list keeps it where its script puts it. Without `move` it stays where it runs until it is lost.
     `ladder` are the kinds of VM that it is asked for, and how long each; `machines` are machine types that it
     is asked for where there is no room for its script's own, in `machine_order`. `nodes` is how many nodes of
-    a gang are enough, and how many it wants: "8:16" for one that bends. `keep_until` is the last day on which
+    a gang are enough, and how many it wants: "8:16" for one that bends. `handover` is None where the metadata
+    in its script say whether its VMs hand over. `keep_until` is the last day on which
     no rule of governance may do anything to it, `rules` are limits of those rules that are other than the
     policy's, within the policy's ceilings. `problem` says why the file could not be read.
     """
@@ -53,7 +54,7 @@ class JobFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     machines: tuple[str, ...] = ()
     machine_order: MachineOrder = MachineOrder.WRITTEN
     ladder: tuple[Rung, ...] | None = None
-    make_before_break: bool = False
+    handover: bool | None = None
     nodes: NodeRange = ""
     keep_until: date | None = None
     rules: Mapping[str, Mapping[str, Any]] = {}

@@ -16,8 +16,9 @@ class RecoveryLimits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
 
     `max_restarts` counts ends that are the job's own, `max_preemptions` those by Compute Engine (None: no
     bound). After `treadmill_lives` attempts in a row that kept no work the owner is told, and with
-    `treadmill_stops` the job is given up. A create that is forbidden is tried again for `forbidden_for`.
-    Create scripts are read as `gcloud_version` reads them.
+    `treadmill_stops` the job is given up. Without `handover` no VM is asked for with a notice of its
+    preemption, nor has a successor before it is gone. A create that is forbidden is tried again for
+    `forbidden_for`. Create scripts are read as `gcloud_version` reads them.
     """
 
     max_restarts: int = 50
@@ -33,6 +34,7 @@ class RecoveryLimits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     treadmill_lives: int = 3
     treadmill_stops: bool = False
     start_tries: int = 2
+    handover: bool = True
     early_notice: timedelta = timedelta(minutes=5)
     gcloud_version: int = NEWEST
 

@@ -18,6 +18,7 @@ class PlaceEvent(Enum):
     GAVE = "gave"
     STOCKOUT = "stockout"
     PREEMPTED = "preempted"
+    NO_NOTICE = "no notice"
 
 
 class PlaceNews(msgspec.Struct, frozen=True, kw_only=True):
@@ -80,7 +81,8 @@ class MachineZones(msgspec.Struct, frozen=True):
 class PlacementRecord(msgspec.Struct, frozen=True, kw_only=True):
     """All places for one machine type: which ones offer it (as of `offered_at`), and their availability.
 
-    `advice` is what Google was last asked about them.
+    `advice` is what Google was last asked about them. `no_notice` is when a notice of preemption was last
+    refused for this machine.
     """
 
     machine: str
@@ -88,6 +90,7 @@ class PlacementRecord(msgspec.Struct, frozen=True, kw_only=True):
     offered_at: datetime | None = None
     availability: Mapping[str, ZoneAvailability] = {}
     advice: MachineAdvice | None = None
+    no_notice: datetime | None = None
 
 
 class AvoidedPlace(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

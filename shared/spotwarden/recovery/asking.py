@@ -16,12 +16,13 @@ from spotwarden.recovery import avoiding, notices, placement
 from spotwarden.recovery.bounds import work_left
 from spotwarden.recovery.choosing import Choosing, choose, hopeless
 from spotwarden.recovery.elastic import least_of
+from spotwarden.recovery.handover import asks_for_notice
 from spotwarden.recovery.launching import request_id
 from spotwarden.recovery.lifecycle import AttemptEvent, follow
 from spotwarden.recovery.machines import on_machine
 from spotwarden.recovery.ownership import blocking
 from spotwarden.recovery.price_limits import is_unpriced, kept_away
-from spotwarden.recovery.refusals import RefusalKind, refusal
+from spotwarden.recovery.refusals import RefusalKind, lacks_notice, refusal
 
 TRIES_KEPT = 60
 """More tries than a person wants to read; the record of a job that waits for weeks stays small."""
@@ -53,7 +54,8 @@ def ask(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick, *, lease:
         notice = notices.name_taken(facts, others, tick)
         if notice.id not in facts.told:
             return Tell(reason="another VM has the name of one of the job's VMs", notice=notice)
-    chosen, least = _chosen(facts, attempt, policy, tick, waited=waited)
+    again = _without_notice(attempt)
+    chosen, least = (again, 0) if again else _chosen(facts, attempt, policy, tick, waited=waited)
     if chosen is None:
         if hopeless(facts, attempt, policy):
             return give_up(facts, newest, _last_word(facts, attempt), tick)
@@ -71,6 +73,7 @@ def ask(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick, *, lease:
         model=chosen.model,
         least=least,
         machine=chosen.machine,
+        notice=False if again else _asks_for_notice(facts, attempt, chosen, policy, tick),
     )
     event = AttemptEvent.NEXT if attempt.state is AttemptState.PLACING else AttemptEvent.ASK
     asking = replace(
@@ -82,11 +85,28 @@ def ask(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick, *, lease:
         updated=tick.now,
     )
     why = on_machine(trying)
+    why += " without a notice" if again else ""
     why += f", on demand: {chosen.why}" if chosen.why else ""
     why += f": {chosen.advice}" if chosen.advice else ""
     if is_unpriced(facts, policy.placement, chosen.model, (chosen.machine, chosen.place)):
         why += ": its price is not known, so max_price says nothing of it"
     return WriteAttempt(reason=f"asks {chosen.place}{why}", record=asking, generation=newest.generation)
+
+
+def _without_notice(attempt: Attempt) -> Choosing | None:
+    """The place that has just refused a notice of preemption, to be asked at once without."""
+    last = attempt.tries[-1] if attempt.tries else None
+    if last is None or not lacks_notice(last):
+        return None
+    return Choosing(place=last.place, kind=last.kind, spot=last.spot, model=last.model, machine=last.machine)
+
+
+def _asks_for_notice(
+    facts: JobFacts, attempt: Attempt, chosen: Choosing, policy: Policy, tick: Tick
+) -> bool | None:
+    if chosen.kind is not TryKind.CREATE:
+        return None
+    return asks_for_notice(facts, attempt, chosen, policy.recovery, tick.now)
 
 
 def _chosen(

@@ -21,7 +21,7 @@ from spotwarden.recovery.fates import STARTABLE, Fate
 from spotwarden.recovery.ladder import from_now_on, ladder_of
 from spotwarden.recovery.machines import launches, remembered, said
 from spotwarden.recovery.price_limits import affordable, by_price, prices_in
-from spotwarden.recovery.refusals import LASTING, RefusalKind, elsewhere, refusal
+from spotwarden.recovery.refusals import LASTING, RefusalKind, elsewhere, lacks_notice, refusal
 
 
 class Choosing(msgspec.Struct, frozen=True, kw_only=True):
@@ -231,6 +231,7 @@ def _useless(attempt: Attempt, place: str, made: MadeAs) -> bool:
         and tried.kind is TryKind.CREATE
         and tried.error
         and refusal(tried.error) in LASTING
+        and not lacks_notice(tried)
         for tried in attempt.tries
     )
 
@@ -261,6 +262,7 @@ def _asked_lately(
         tried
         for tried in attempt.tries
         if tried.error
+        and not lacks_notice(tried)
         and (tried.spot, tried.model, tried.machine, tried.least)
         == (spot, made.model, made.machine, made.least)
         and tick.now - tried.last_word < block

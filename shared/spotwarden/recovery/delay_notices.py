@@ -12,7 +12,7 @@ from spotwarden.model.spans import span
 from spotwarden.model.tick import Tick
 from spotwarden.recovery.notices import state_of
 from spotwarden.recovery.price_limits import ExpensivePlace, kept_away
-from spotwarden.recovery.refusals import RefusalKind, refusal
+from spotwarden.recovery.refusals import RefusalKind, lacks_notice, refusal
 from spotwarden.recovery.treadmill import Treadmill
 
 PLACES_NAMED = 6
@@ -43,7 +43,7 @@ def waits_for_room(
 ) -> Notice:
     """Say that a job has waited so long, which places refused it or cost too much, and what would help."""
     expensive = kept_away(facts, policy.placement, tick.now - attempt.created)
-    refused = {tried.place: tried for tried in attempt.tries if tried.error}
+    refused = {tried.place: tried for tried in attempt.tries if tried.error and not lacks_notice(tried)}
     asked = [f"{place} ({_SHORT[refusal(tried.error)]})" for place, tried in refused.items()]
     waits = [f"{last.place} (the request waits there)" for last in attempt.tries[-1:] if not last.error]
     named = ", ".join((*asked[-PLACES_NAMED:], *waits)) or "no place"

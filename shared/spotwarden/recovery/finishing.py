@@ -58,7 +58,7 @@ def _notice(
     facts: JobFacts, attempt: Attempt, ids: Mapping[str, str], tick: Tick, event: AttemptEvent
 ) -> Notice:
     """What its owner hears: a move that had to ask elsewhere was no move any more."""
-    if attempt.planned and len(attempt.tries) == 1:
+    if attempt.planned and len({tried.place for tried in attempt.tries}) == 1:
         return notices.moved(attempt, ids, tick)
     by_hand = event is AttemptEvent.REVIVED
     return notices.started(attempt, ids, tick, gone=_gone(facts, ids), by_hand=by_hand)

@@ -13,6 +13,7 @@ from spotwarden.model.request import Request
 from spotwarden.recovery.bounds import SHORTEST_RUN
 from spotwarden.recovery.flexible import SHORTEST_FLEXIBLE_RUN
 from spotwarden.recovery.ladder import as_model
+from spotwarden.recovery.notice_field import with_notice
 
 NAMESPACE = UUID("6f2d7a52-3a1c-5c1e-9d0b-8f6f1b7b3f11")
 JOB_KEY = "spotwarden-job"
@@ -93,6 +94,8 @@ def prepare(
     last = attempt.tries[-1]
     if last.model is not None:
         request = msgspec.structs.replace(request, body=as_model(request.body, last.model))
+    if last.notice is not None:
+        request = with_notice(request, notice=last.notice)
     stamped = _elsewhere(stamp(request, attempt.job, attempt.number, last.turn), last.place, held)
     if last.least:
         names = last.nodes or tuple(own.get("name") or key for key, own in _each(stamped).items())

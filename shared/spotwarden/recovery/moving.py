@@ -23,11 +23,12 @@ from spotwarden.recovery import placement
 from spotwarden.recovery.avoiding import avoided, is_avoided
 from spotwarden.recovery.bounds import work_left
 from spotwarden.recovery.choosing import why_on_demand
+from spotwarden.recovery.handover import hands_over, wants_handover
 from spotwarden.recovery.ladder import ladder_of
 from spotwarden.recovery.machines import lost_on
 from spotwarden.recovery.placement import Prices
 from spotwarden.recovery.price_limits import prices_in, spot_limit
-from spotwarden.recovery.refusals import RefusalKind, refusal
+from spotwarden.recovery.refusals import RefusalKind, lacks_notice, refusal
 
 WORTH = 2.0
 TURNS = 10
@@ -118,7 +119,7 @@ def is_movable(facts: JobFacts) -> bool:
     launch = facts.launch
     if not isinstance(launch, Launch) or launch.gang or not launch.spot or len(launch.choices) == 1:
         return False
-    return facts.file.make_before_break and facts.file.move
+    return wants_handover(facts) and facts.file.move
 
 
 def turns(watches: Sequence[Watched], now: datetime, most: int) -> list[str]:
@@ -151,15 +152,25 @@ def _settled(facts: JobFacts, policy: Policy, tick: Tick) -> Instance | None:
     if newest is None or newest.state is not AttemptState.RUNNING or newest.started is None:
         return None
     quiet = not facts.unsure and not facts.namesakes and all(node.marker is None for node in facts.nodes)
-    if policy.mode is Mode.OBSERVE or not limits.move or not is_movable(facts) or not quiet:
+    allowed = policy.mode is not Mode.OBSERVE and limits.move and hands_over(facts, policy.recovery)
+    if not allowed or not is_movable(facts) or not quiet:
         return None
     if lost_on(newest):
         # What the script's own machine costs elsewhere says little of another one's.
         return None
-    if facts.progress.attempt != newest.number or tick.now - newest.started < limits.restart_cost:
+    if (
+        not _keeps_work(facts)
+        or facts.progress.attempt != newest.number
+        or tick.now - newest.started < limits.restart_cost
+    ):
         return None
     mine = [item for item in facts.instances if item.id in newest.instances.values()]
     return mine[0] if len(facts.instances) == 1 and mine and mine[0].status is Status.RUNNING else None
+
+
+def _keeps_work(facts: JobFacts) -> bool:
+    """Whether a move costs little work: it has told a checkpoint, or its owner has said so."""
+    return bool(facts.progress.checkpoint) or bool(facts.file.handover)
 
 
 def _places(facts: JobFacts, instance: Instance, policy: Policy, tick: Tick) -> Iterator[str]:
@@ -170,6 +181,7 @@ def _places(facts: JobFacts, instance: Instance, policy: Policy, tick: Tick) -> 
         for recorded in facts.ledger
         for tried in recorded.attempt.tries
         if tried.error
+        and not lacks_notice(tried)
         and refusal(tried.error) is not RefusalKind.STOCKOUT
         and tick.now - tried.last_word < REFUSED_FOR
     }

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
-from spotwarden.model.attempt import Attempt, AttemptState, TryKind
+from spotwarden.model.attempt import Attempt, AttemptState, Try, TryKind
 from spotwarden.model.placement import PlaceEvent, PlaceNews
 from spotwarden.model.tick import Tick
 from spotwarden.recovery.fates import Fate
-from spotwarden.recovery.refusals import RefusalKind, refusal
+from spotwarden.recovery.refusals import RefusalKind, lacks_notice, names_notice, refusal
 
 
 def news(record: Attempt, tick: Tick) -> Iterator[PlaceNews]:
@@ -22,6 +22,10 @@ def news(record: Attempt, tick: Tick) -> Iterator[PlaceNews]:
     if record.state is AttemptState.RUNNING and _gave(record):
         gave = record.tries[-1]
         yield PlaceNews(place=gave.place, event=PlaceEvent.GAVE, at=tick.now, machine=gave.machine)
+    if refused := _no_notice(record):
+        yield PlaceNews(
+            place=refused.place, event=PlaceEvent.NO_NOTICE, at=refused.last_word, machine=refused.machine
+        )
     if _begins(record) and record.fate == Fate.PREEMPTED.value and record.lost_in:
         yield PlaceNews(
             place=record.lost_in,
@@ -29,6 +33,13 @@ def news(record: Attempt, tick: Tick) -> Iterator[PlaceNews]:
             at=record.lost or tick.now,
             machine=record.lost_on,
         )
+
+
+def _no_notice(record: Attempt) -> Try | None:
+    """The try that was refused for its notice: by its words, or since the same without it was granted."""
+    refused = next((tried for tried in record.tries[-2:-1] if lacks_notice(tried)), None)
+    granted = record.state is AttemptState.RUNNING and not record.tries[-1].error if record.tries else False
+    return refused if refused and (names_notice(refused) or granted) else None
 
 
 def _gave(record: Attempt) -> bool:

@@ -30,6 +30,9 @@ def learn(record: PlacementRecord, news: Iterable[PlaceNews], limits: PlacementL
     """Add what places did to what is remembered; news no newer than the newest of its kind counts once."""
     availability = dict(record.availability)
     for item in sorted(news, key=lambda candidate: candidate.at):
+        if item.event is PlaceEvent.NO_NOTICE:
+            record = replace(record, no_notice=_newer(record.no_notice, item.at))
+            continue
         availability[item.place] = _after(availability.get(item.place, CLEAR), item, limits)
     return replace(record, availability=availability)
 

@@ -39,6 +39,7 @@ from spotwarden.recovery.leasing import is_held_by_another, lease, until
 from spotwarden.recovery.lifecycle import AttemptEvent
 from spotwarden.recovery.machines import launch_on, on_machine
 from spotwarden.recovery.progress import UNANSWERED_AT_MOST
+from spotwarden.recovery.refusals import lacks_notice
 from spotwarden.recovery.removal import may_be_removed, removed
 from spotwarden.recovery.waits import tell_of_wait
 
@@ -314,6 +315,6 @@ def _refused(facts: JobFacts, newest: Recorded, error: str, policy: Policy, tick
     if removed(facts, attempt):
         return stop(facts, newest, REMOVED, tick)
     failed = replace(newest, attempt=asking.noted(attempt, tick, error=error))
-    if planned.stays(attempt):
+    if planned.stays(attempt) and not lacks_notice(failed.attempt.tries[-1]):
         return planned.stay(facts, failed, tick)
     return asking.go_on(facts, failed, policy, tick, lease=lease(policy.recovery, tick))

@@ -14,7 +14,9 @@ from spotwarden.model.launch import Launch
 from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
 from spotwarden.recovery.bounds import MOVED
+from spotwarden.recovery.choosing import Choosing
 from spotwarden.recovery.fates import alive
+from spotwarden.recovery.handover import asks_for_notice
 from spotwarden.recovery.identity import CLOCKS_APART
 from spotwarden.recovery.launching import request_id
 from spotwarden.recovery.lifecycle import AttemptEvent, follow
@@ -53,11 +55,14 @@ def _record(facts: JobFacts, newest: Attempt, target: CheaperPlace, policy: Poli
     launch, number = facts.launch, newest.number + 1
     ladder = bool(newest.tries and newest.tries[-1].model)
     here = next(item.zone for item in facts.instances if item.id in newest.instances.values())
+    model = VmModel.SPOT if ladder else None
+    asked = Choosing(place=target.place, kind=TryKind.CREATE, spot=True, model=model)
     trying = Try(
         place=target.place,
         request_id=request_id(facts.job, number, target.place, 1),
         at=tick.now,
-        model=VmModel.SPOT if ladder else None,
+        model=model,
+        notice=asks_for_notice(facts, newest, asked, policy.recovery, tick.now),
     )
     why = f"spot in {target.place} costs ${target.price:.2f} an hour, {_kind(newest, launch)} in {here}"
     why = f"{why} ${target.paid:.2f}"

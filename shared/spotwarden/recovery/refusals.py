@@ -3,6 +3,8 @@
 import re
 from enum import Enum
 
+from spotwarden.model.attempt import Try
+
 
 class RefusalKind(Enum):
     """How far a refusal reaches, and for how long."""
@@ -14,6 +16,7 @@ class RefusalKind(Enum):
     NAME_TAKEN = "the name is still taken there"
     FORBIDDEN = "we are not allowed to, at the moment"
     FAULTY = "the request is invalid"
+    NOTICE = "the machine has no notice of its preemption"
     OTHER = "something that may pass"
 
 
@@ -55,12 +58,16 @@ _NO_ACCOUNT = "does not have access to service account"
 _NOT_FOR_VMS = "not allowed to use the machine type"
 """How it words that a machine type is there for other services only, as v5e's: no grant changes that."""
 
+_OF_NOTICE = re.compile(r"preemption[ _-]?notice", re.IGNORECASE)
+
 
 def refusal(error: str) -> RefusalKind:
     """What kind of refusal this error is; the first word is Compute's own code."""
     word = error.partition(":")[0]
     if _NOT_FOR_VMS in error:
         return RefusalKind.FAULTY
+    if _OF_NOTICE.search(error):
+        return RefusalKind.NOTICE
     if word in _FORBIDDEN or _NO_ACCOUNT in error:
         return RefusalKind.FORBIDDEN
     if word in _FAULTY:
@@ -80,5 +87,15 @@ def elsewhere(error: str) -> frozenset[str]:
     return frozenset(found[1].split(",")) if found else frozenset()
 
 
-LASTING = frozenset((RefusalKind.NOT_OFFERED, RefusalKind.FAULTY))
+LASTING = frozenset((RefusalKind.NOT_OFFERED, RefusalKind.FAULTY, RefusalKind.NOTICE))
 """What makes a place useless for the whole attempt."""
+
+
+def lacks_notice(tried: Try) -> bool:
+    """Whether it was refused with a notice that we had put into it: the place may still give it without."""
+    return bool(tried.notice and tried.error) and refusal(tried.error) in LASTING
+
+
+def names_notice(tried: Try) -> bool:
+    """Whether its refusal says that it is for the notice that we had put into it."""
+    return bool(tried.notice) and refusal(tried.error) is RefusalKind.NOTICE

@@ -19,7 +19,7 @@ STEPS = 900
 """Some 50 s: longer than the notice."""
 PATIENCE_SECONDS = 120
 KIT = f"--flag=--metadata=spotwarden-notice={NOTICE_SECONDS},spotwarden-reserve=6,spotwarden-heartbeat=5"
-WORDS = ("--machine", "e2-small", "--zone", "us-central1-a", "--handover", "--no-code", "--no-follow", KIT)
+WORDS = ("--machine", "e2-small", "--zone", "us-central1-a", "--no-code", "--no-follow", KIT)
 
 
 @pytest.fixture
@@ -40,12 +40,35 @@ def log(cloud, attempt):
     return stepped((cloud.read(f"{JOB}/metadata/logs/{JOB}/{attempt}.log") or b"").decode())
 
 
-def test_a_preemption_that_is_announced_costs_no_step(cloud, tmp_path):
-    """`run --handover`, one preemption: two VMs, one after the other, make the curve of one."""
-    words = [str(SPOTWARDEN), "run", "--job", JOB, *WORDS, "--owner", "ada@example.com", "--", TRAIN % STEPS]
+def launch(cloud, folder, steps):
+    """`spotwarden run` of a training with so many steps."""
+    words = [str(SPOTWARDEN), "run", "--job", JOB, *WORDS, "--owner", "ada@example.com", "--", TRAIN % steps]
     environment = {**os.environ, **cloud.get("/local/env")}
-    done = subprocess.run(words, env=environment, cwd=tmp_path, check=False, capture_output=True, text=True)
+    done = subprocess.run(words, env=environment, cwd=folder, check=False, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+def asked(cloud, attempt):
+    """Which of an attempt's requests were to have a notice."""
+    record = json.loads(cloud.read(f"{JOB}/metadata/attempts/{attempt}.json") or b"{}")
+    return [tried.get("notice") for tried in record.get("tries", ())]
+
+
+@pytest.mark.parametrize("how", ["field", "machine"])
+def test_a_machine_type_that_takes_no_notice_is_launched_without(cloud, tmp_path, how):
+    """By `run` in the same command, and by recovery at the first try, for it is remembered."""
+    cloud.post("/local/preemption-notice", {"machine": "e2-small", "refused": how})
+    launch(cloud, tmp_path, 150)
+    assert asked(cloud, 1) == [True, False]
+    until(lambda: log(cloud, 1), "the first steps")
+    cloud.post("/local/preempt", {"node": JOB})
+    assert until(lambda: cloud.read(f"{JOB}/metadata/status-code"), "a status").strip() == b"0"
+    assert asked(cloud, 2) == [False]
+
+
+def test_a_preemption_that_is_announced_costs_no_step(cloud, tmp_path):
+    """`run`, one preemption: two VMs, one after the other, make the curve of one."""
+    launch(cloud, tmp_path, STEPS)
     until(lambda: log(cloud, 1), "the first steps")
     cloud.post("/local/preempt", {"node": JOB})
     assert until(lambda: cloud.read(f"{JOB}/metadata/status-code"), "a status").strip() == b"0"

@@ -43,6 +43,34 @@ def test_scheduling_options_that_exclude_each_other_are_refused(world: World, sc
     assert message in text
 
 
+def test_a_notice_of_another_length_is_refused(world: World):
+    """There is one of 120 s, or none."""
+    status, reason, text = refusal(world, scheduling=spot(preemptionNoticeDuration={"seconds": "60"}))
+    assert (status, reason) == (400, "invalid")
+    assert "preemptionNoticeDuration" in text
+
+
+@pytest.mark.parametrize(
+    ("how", "reason", "named"), [("field", "invalid", True), ("machine", "unsupportedOperation", False)]
+)
+def test_a_machine_type_may_refuse_the_notice_and_nothing_else(world: World, how, reason, named):
+    """By the name of the field, or not; without the notice it is created, and later with it."""
+    machine = request()["machineType"].rpartition("/")[2]
+    noticed = spot(preemptionNoticeDuration={"seconds": "120"})
+    world.post("/local/preemption-notice", {"machine": machine, "refused": how})
+    status, word, text = refusal(world, scheduling=noticed)
+    assert (status, word, "preemptionNoticeDuration" in text) == (400, reason, named)
+    assert world.create(name="plain", scheduling=spot())["status"] == "RUNNING"
+    world.post("/local/preemption-notice", {"machine": machine, "refused": None})
+    assert world.create(name="told", scheduling=noticed)["status"] == "RUNNING"
+
+
+def test_an_unknown_machine_type_refuses_nothing(world: World):
+    """It is a slip of the test's."""
+    answer = world.refused("POST", "/local/preemption-notice", {"machine": "e2-nothing"})
+    assert "e2-nothing" in answer[2]
+
+
 @pytest.mark.parametrize("seconds", ["30", str(120 * 86400)])
 def test_the_limits_of_the_run_time_are_allowed(world: World, seconds):
     """Both ends of the range."""

@@ -67,7 +67,7 @@ class PlaneJob(RecoveredJob, kw_only=True):
         lines = [
             'max_runtime = "2h"' if self.capped else "",
             f'owner = "{self.owner}"' if self.owner else "",
-            "make_before_break = true" if self.kind is Kind.EARLY else "",
+            "handover = true" if self.kind is Kind.EARLY else "",
         ]
         return "\n".join(line for line in lines if line).encode()
 

@@ -1,5 +1,5 @@
 #!/bin/bash
-# One spot VM whose successor starts before it is taken. Two things make that so: make_before_break in job.toml,
+# One spot VM whose successor starts before it is taken. Two things make that so: handover in job.toml,
 # and a preemption notice of 120 s. The notice is in the template's scheduling (preemptionNoticeDuration), since
 # the flag for it is newer than the gcloud whose flags Spotwarden knows.
 gcloud compute instances create relay \

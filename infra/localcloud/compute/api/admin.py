@@ -14,6 +14,7 @@ from starlette.routing import BaseRoute, Route
 from localcloud.compute.api.call import answer
 from localcloud.compute.fleet import Fleet
 from localcloud.compute.knobs import Knobs
+from localcloud.compute.notices import NoticeRefusal
 from localcloud.compute.refusals import STOCKOUT_REASONS
 from localcloud.errors import ApiError
 
@@ -49,6 +50,11 @@ class _Quota(_Body, frozen=True, kw_only=True):
     metric: str
     region: str = ""
     limit: Annotated[float, msgspec.Meta(ge=0)] | None = None
+
+
+class _Notice(_Body, frozen=True, kw_only=True):
+    machine: str
+    refused: NoticeRefusal | None = NoticeRefusal.FIELD
 
 
 class _Rate(_Body, frozen=True, kw_only=True):
@@ -96,6 +102,11 @@ class ComputeAdmin:
             Route("/local/stockout", self._stockouts, methods=["GET"]),
             _post("/local/quota", _Quota, lambda body: knobs.set_quota(body.metric, body.limit, body.region)),
             Route("/local/quota", self._quotas, methods=["GET"]),
+            _post(
+                "/local/preemption-notice",
+                _Notice,
+                lambda body: knobs.refuse_notice(body.machine, body.refused),
+            ),
             _post("/local/rates", _Rate, lambda body: knobs.limit_rate(body.metric, body.limit)),
             _on("DELETE", "/local/rates", _Body, lambda _body: knobs.rates.reset()),
             Route("/local/rates", self._rates, methods=["GET"]),

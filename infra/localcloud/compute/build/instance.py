@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
+from localcloud.compute import notices
 from localcloud.compute.build import network, scheduling
 from localcloud.compute.build.checks import check_labels, check_metadata, check_name, check_tags
 from localcloud.compute.build.disks import disks
@@ -82,6 +83,7 @@ def build(site: Site, zone: str, given: Mapping[str, Any]) -> Built:
     gpus = accelerators(site, zone, machine, given.get("guestAccelerators", ()))
     accelerated = bool(gpus or machine.chips)
     options = scheduling.complete(given.get("scheduling", {}), accelerated=accelerated, now=site.clock.now())
+    notices.check(options, machine.name, site.without_notice)
     wait = scheduling.wait_time(given.get("params", {}), options, machine)
     texts = _texts(given)
     drives = disks(site, zone, name, given.get("disks", ()), machine)

@@ -22,7 +22,7 @@ TIMES = 3
 NOTICE_SECONDS = 24
 """Instead of 120: long enough for a successor on a busy machine, and short enough to watch three."""
 SETTINGS = f"--flag=--metadata=spotwarden-notice={NOTICE_SECONDS},spotwarden-reserve=8,spotwarden-heartbeat=2"
-LAUNCH = ("run", "--job", JOB, "--machine", "e2-small", "--zone", "us-central1-a", "--handover")
+LAUNCH = ("run", "--job", JOB, "--machine", "e2-small", "--zone", "us-central1-a")
 PROGRAM = ("python3", "train.py", "--steps", str(STEPS))
 
 

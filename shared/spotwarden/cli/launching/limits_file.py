@@ -70,7 +70,6 @@ def _said(asked: LaunchRequest) -> str:
         "deadline": asked.deadline,
         "places": asked.places or None,
         "machines": asked.machines or None,
-        "make_before_break": asked.handover or None,
         "nodes": f"{asked.least_nodes}:{asked.nodes}" if asked.least_nodes else None,
     }
     if not (given := {name: value for name, value in values.items() if value is not None}):

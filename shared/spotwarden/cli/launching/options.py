@@ -57,7 +57,10 @@ OPTIONS = (
     click.option("--work", type=SpanParam(), help="Total run time, to meet --deadline on demand."),
     click.option("--job-toml", type=_FILE, help="job.toml with more limits and rules."),
     click.option("--on-demand", is_flag=True, help="Use on-demand VMs: costlier, never preempted."),
-    click.option("--handover", is_flag=True, help="Train on for the 120 s notice while the next VM boots."),
+    click.option(
+        "--handover/--no-handover", default=None,
+        help="Train on for the 120 s notice while the next VM boots [default: for one spot VM with --zone].",
+    ),
     click.option("--disk-gb", type=click.IntRange(10, 65536), help="Boot disk size in GB."),
     click.option("--service-account", default="", help="Service account [default: Compute Engine's]."),
     click.option("--flag", "flags", multiple=True, help="Any other gcloud flag: --flag=--no-address."),
@@ -95,6 +98,9 @@ def asked_of(said: Mapping[str, Any], context: Context) -> LaunchRequest:
     check_job(said["job"], most)
     if not said["region"]:
         said = {**said, "zone": said["zone"] or os.environ.get("SPOTWARDEN_ZONE", "")}
+    if said["handover"] is None:
+        alone = not said["on_demand"] and most == 1 and not said["region"]
+        said = {**said, "handover": alone}
     machine = machine_for(said["machine"], said["gpu"], said["tpu"])
     _check_place(said, machine, context)
     if said["handover"] and (said["on_demand"] or said["nodes"] > 1):

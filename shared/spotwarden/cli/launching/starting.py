@@ -34,7 +34,7 @@ from spotwarden.recovery.machines import on_machine
 from spotwarden.recovery.places import PlaceMemory
 from spotwarden.recovery.price_file import with_prices
 from spotwarden.recovery.progress import after
-from spotwarden.recovery.refusals import RefusalKind, refusal
+from spotwarden.recovery.refusals import RefusalKind, lacks_notice, refusal
 
 FIRST_LOOK_SECONDS = 0.05
 LOOK_EVERY_SECONDS = 0.5
@@ -190,6 +190,8 @@ def _carry_on(starting: Starting, known: JobFacts, number: int) -> JobFacts:
         if newest.number != number:
             raise overtaken(replace(newest, number=number), newest)
         if has_run(newest):
+            # Whoever launches the next one need not be refused for the same.
+            places.remember(record for record in executor.written if any(map(lacks_notice, record.tries)))
             return known
         refuse_if_over(newest)
         if isinstance(waiting, Wait) and waiting.reason != told:

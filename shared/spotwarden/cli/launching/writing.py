@@ -113,13 +113,11 @@ def _head(asked: LaunchRequest) -> Iterator[str]:
 
 def _call(asked: LaunchRequest) -> Iterator[str]:
     """The command, how many, and where: a region and a gang need `bulk create`."""
-    # The flag of the preemption notice is in the beta track alone.
-    gcloud = "gcloud beta compute instances" if asked.handover else "gcloud compute instances"
     if asked.nodes == 1 and asked.zone:
-        yield f"{gcloud} create {asked.job}"
+        yield f"gcloud compute instances create {asked.job}"
         yield f"--zone={asked.zone}"
         return
-    yield f"{gcloud} bulk create"
+    yield "gcloud compute instances bulk create"
     if asked.nodes == 1:
         yield f"--predefined-names={asked.job}"
     else:
@@ -146,8 +144,6 @@ def _flags(asked: LaunchRequest) -> Iterator[str]:
     if not asked.on_demand:
         yield "--provisioning-model=SPOT"
         yield "--instance-termination-action=DELETE"
-    if asked.handover:
-        yield "--preemption-notice-duration=120s"
     if asked.tags:
         yield "--labels=" + ",".join(f"{name}={value}" for name, value in asked.tags.items())
     yield from (shlex.quote(flag) for flag in asked.flags if not flag.startswith(METADATA))

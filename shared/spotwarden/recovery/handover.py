@@ -1,0 +1,53 @@
+"""Which VMs are asked for with a notice of their preemption, and what follows where that is refused.
+
+No page of Google's says which machine types take the notice. So it is asked for, and a request that is
+refused with it is sent to the same place once more without it, at once. That is no refusal of the place.
+"""
+
+from datetime import datetime, timedelta
+
+from spotwarden.model.attempt import Attempt
+from spotwarden.model.facts import JobFacts
+from spotwarden.model.ladder import VmModel
+from spotwarden.model.launch import Launch
+from spotwarden.model.limits import RecoveryLimits
+from spotwarden.model.placement import PlacementRecord
+from spotwarden.recovery.choosing import Choosing
+from spotwarden.recovery.machines import launch_on, remembered
+from spotwarden.recovery.notice_field import says_early
+from spotwarden.recovery.refusals import names_notice
+
+FORGOTTEN = timedelta(days=1)
+"""How long a machine type is asked for without a notice once it was refused with one."""
+
+
+def wants_handover(facts: JobFacts) -> bool:
+    """Whether its VMs hand over to their successors: as job.toml says, else as its create script does."""
+    if facts.file.handover is not None:
+        return facts.file.handover
+    return isinstance(facts.launch, Launch) and says_early(facts.launch.request)
+
+
+def hands_over(facts: JobFacts, limits: RecoveryLimits) -> bool:
+    """The same, where the policy allows it."""
+    return limits.handover and wants_handover(facts)
+
+
+def asks_for_notice(
+    facts: JobFacts, attempt: Attempt, chosen: Choosing, limits: RecoveryLimits, now: datetime
+) -> bool | None:
+    """Whether a VM of this kind is asked for with a notice; None where the request stays as it is."""
+    launch = launch_on(facts, chosen.machine)
+    if launch is None or len(launch.nodes) > 1 or not hands_over(facts, limits):
+        return None
+    spot = launch.spot and chosen.spot if chosen.model is None else chosen.model is VmModel.SPOT
+    return spot and not _is_refused(attempt, chosen.machine) and not _is_remembered(facts, launch, now)
+
+
+def _is_refused(attempt: Attempt, machine: str) -> bool:
+    return any(names_notice(tried) for tried in attempt.tries if tried.machine == machine)
+
+
+def _is_remembered(facts: JobFacts, launch: Launch, now: datetime) -> bool:
+    record: PlacementRecord = remembered(facts, launch)
+    return record.no_notice is not None and abs(now - record.no_notice) < FORGOTTEN
