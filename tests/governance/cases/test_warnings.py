@@ -9,7 +9,7 @@ from spotwarden.model.case import CaseState
 from spotwarden.model.finding import Reading
 from spotwarden.model.governance import IdleLimits, Mode, Remedy
 from spotwarden.model.instance import Status
-from tests.fakes.trouble import conflict, unanswered
+from tests.fakes.trouble import unanswered
 from tests.governance.made_up import RULE, MadeUp, Said
 
 GRACE = timedelta(minutes=15)
@@ -218,10 +218,33 @@ def _told_but_not_filed(world: MadeUp, **said: object) -> str:
     vm = world.vm(said=Said(level=0))
     world.sweep()
     world.say(vm, level=1, ripe=True, **said)
-    world.cloud.store.trouble.order("write", conflict(), about="cases/")
+    world.cloud.notices.trouble.order("publish", unanswered(after_work=True))
     world.sweep()
     assert world.kinds() == ["idle_warning"]
     return vm
+
+
+def test_whoever_may_have_been_warned_hears_of_the_end(world: MadeUp):
+    """The problem is gone before another sweep could warn again."""
+    vm = _told_but_not_filed(world)
+    del world.said[vm]
+    world.sweep()
+    assert world.kinds() == ["idle_warning", "idle_cleared"]
+    assert world.case(RULE, vm) is None
+
+
+def test_a_second_stop_of_what_was_started_again_is_told_as_well(world: MadeUp):
+    """In the same case, after a warning of its own: its owner hears of each remedy."""
+    vm = world.vm(said=RIPE)
+    for _ in range(2):
+        world.sweep()
+        world.wait(minutes=20)
+        world.sweep()
+        world.wait(minutes=1)
+        world.cloud.compute.owner_starts(vm)
+        world.say(vm, since=world.now)
+        world.wait(minutes=6)
+    assert world.kinds() == ["idle_warning", "idle_acted"] * 2
 
 
 def test_a_warning_that_is_not_in_its_case_is_told_again_as_the_same(world: MadeUp):

@@ -75,7 +75,7 @@ def clear(facts: CaseFacts, why: str, policy: Policy, tick: Tick) -> CaseStep | 
         taken_back = replace(case, warnings=past(case))
         return FileCase(reason="its warnings no longer count", case=taken_back, generation=generation)
     notice = notices.cleared(case, why, policy, tick)
-    if case.warnings and notice.id not in facts.told and not facts.merged:
+    if notices.may_be_warned(case) and notice.id not in facts.told and not facts.merged:
         return Tell(reason=why, notice=notice)
     for target in case.subject.targets if case.labels and facts.there else ():
         if target.id not in facts.labelled:

@@ -120,6 +120,10 @@ def _warn(facts: CaseFacts, policy: Policy, tick: Tick) -> CaseStep | None:
         fresh, finding, policy, tick, hindered=hindered, asks=asks, due=due, latest=latest
     )
     if notice.id not in facts.told:
+        if notice.id not in case.told:
+            # Before it is told: a sweep that is killed then has told, and its owner is to hear of the end.
+            about_to = replace(case, told=(*case.told, notice.id))
+            return FileCase(reason="its owner is about to be warned", case=about_to, generation=generation)
         return Tell(reason=f"warning {finding.level}: {finding.reason}", notice=notice)
     at = max(tick.now, facts.told[notice.id])
     told = Warned(
@@ -133,7 +137,12 @@ def _warn(facts: CaseFacts, policy: Policy, tick: Tick) -> CaseStep | None:
         delivered=None if policy.tells else at,
         grace=finding.limits.grace,
     )
-    warned = replace(fresh, state=follow(case.state, CaseEvent.WARN), warnings=(*case.warnings, told))
+    warned = replace(
+        fresh,
+        state=follow(case.state, CaseEvent.WARN),
+        warnings=(*case.warnings, told),
+        told=tuple(name for name in case.told if name != notice.id),
+    )
     return FileCase(reason=f"warned: {finding.reason}", case=warned, generation=generation)
 
 

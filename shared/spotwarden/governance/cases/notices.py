@@ -98,6 +98,11 @@ def unknown(case: Case, finding: Finding, policy: Policy, tick: Tick) -> Notice:
     )
 
 
+def may_be_warned(case: Case) -> bool:
+    """Whether its owner was warned, or a sweep that was about to do so was cut off."""
+    return bool(case.warnings) or any(name.startswith(f"{base_id(case)}/warning-") for name in case.told)
+
+
 def acted(case: Case, policy: Policy, tick: Tick, *, sure: bool = True) -> Notice:
     """Say what was done, and how to go on; unless `sure`, that it may have been us who did it."""
     phrase = remedy_phrases(case.remedy, case)[1] or "was acted upon"
@@ -106,7 +111,7 @@ def acted(case: Case, policy: Policy, tick: Tick, *, sure: bool = True) -> Notic
         case,
         policy,
         tick,
-        id=f"{base_id(case)}/acted",
+        id=f"{base_id(case)}/acted-{len(case.warnings)}",
         kind=f"{case.rule}_acted",
         severity=Severity.URGENT,
         what=f"{name_of(case)} {phrase}",
