@@ -54,6 +54,15 @@ def test_what_befalls_a_flex_start_vm_besides_is_what_befalls_any(some, limits, 
     assert fate_of(node, limits, tick, flexible=True) is KINDS[kind]
 
 
+@pytest.mark.parametrize(("started", "fate"), [(HOUR, Fate.PREEMPTED), (SECOND, Fate.UNTOLD)])
+def test_what_befell_an_instance_before_its_last_start_ended_another_life(some, limits, tick, started, fate):
+    """It tells of its start itself; what stopped it since the log may tell only minutes later."""
+    stopped = some.instance(status=Status.TERMINATED, started=tick.now - started)
+    taken = some.operation(at=tick.now - HOUR)
+    node = some.node(instance=stopped, history=(taken,))
+    assert fate_of(node, limits, tick) is fate
+
+
 @pytest.mark.parametrize("kind", ["insert", "start", "setLabels", "compute.instances.automaticRestart"])
 def test_operations_that_end_no_life_say_nothing(some, limits, tick, kind):
     """The log holds many other things."""

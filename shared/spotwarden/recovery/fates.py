@@ -71,7 +71,7 @@ def fate_of(node: NodeFacts, limits: RecoveryLimits, tick: Tick, *, flexible: bo
     if node.unsure or since is None:
         return Fate.UNTOLD
     # A marker without an id may be older than the instance, and the list that does not show it, too.
-    heard = max(since, node.counted_since or since)
+    heard = max(since, node.counted_since or since, _began(node) or since)
     return Fate.UNTOLD if tick.now - heard < limits.log_delay else Fate.SILENT
 
 
@@ -93,8 +93,14 @@ def first_end(node: NodeFacts) -> Operation | None:
 
 
 def _ends(node: NodeFacts) -> list[Operation]:
-    life = _newest_life(node.history)
-    return [operation for operation in life if operation.kind in KINDS and not operation.error]
+    """What ended its newest life; the instance itself tells of its last start before the log does."""
+    life, began = _newest_life(node.history), _began(node)
+    ends = [operation for operation in life if operation.kind in KINDS and not operation.error]
+    return [end for end in ends if began is None or end.at is None or end.at >= began]
+
+
+def _began(node: NodeFacts) -> datetime | None:
+    return node.instance.started if node.instance is not None else None
 
 
 def _newest_life(history: Sequence[Operation]) -> Sequence[Operation]:
