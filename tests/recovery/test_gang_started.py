@@ -51,6 +51,17 @@ def test_a_node_that_has_run_since_before_the_launch_goes_before_the_gang_is_mad
     assert DeleteInstance in [type(step) for step in steps]
 
 
+def test_a_node_that_is_started_after_a_restart_was_asked_for_is_not_deleted_for_it(some, walk):
+    """Such a claim names the stopped nodes, which go before the gang is made; this one runs by its owner."""
+    over = some.attempt(1, AttemptState.STOPPED, job="gang", instances=IDS)
+    claim = some.attempt(2, AttemptState.CLAIMED, job="gang", replaces=IDS, created=NOW)
+    runs = some.instance(name="gang-1", id="1001", started=NOW)
+    left = some.instance(name="gang-2", id="1002", status=Status.TERMINATED)
+    facts = some.gang_job(ledger=(over, claim), nodes=(), instances=(runs, left))
+    steps, _ = walk(facts, some.surveyed(runs, left))
+    assert [type(step) for step in steps] == [Wait]
+
+
 @pytest.mark.parametrize("status", [Status.TERMINATED, Status.SUSPENDED, Status.RUNNING])
 def test_a_node_that_stands_still_is_looked_at_once_more_before_it_is_deleted(some, status):
     """Somebody may have started it since the list; a survivor that runs goes because the gang was lost."""

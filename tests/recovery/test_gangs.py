@@ -110,7 +110,7 @@ def test_a_node_that_is_hidden_keeps_the_others_waiting(some, walk):
 def test_survivors_of_a_gang_that_is_replaced_early_run_on(some, walk):
     """They are announced to be taken, and their successors start elsewhere."""
     alive = tuple(some.instance(name=name, id=number) for name, number in IDS.items())
-    early = some.attempt(2, AttemptState.CLAIMED, job="gang", replaces=IDS, early=True)
+    early = some.attempt(2, AttemptState.CLAIMED, job="gang", replaces=IDS, early=True, lost=NOW)
     facts = some.gang_job(ledger=(early,), nodes=(), instances=alive, launch=some.gang("us-central1-b"))
     steps, known = walk(facts)
     assert DeleteInstance not in [type(one) for one in steps]
@@ -120,7 +120,7 @@ def test_survivors_of_a_gang_that_is_replaced_early_run_on(some, walk):
 def test_a_gang_that_runs_whole_was_not_lost(some, walk):
     """Whoever claimed it had an older list: it is taken as it runs, and no node of it is deleted."""
     both = tuple(some.instance(name=name, id=number, job="gang") for name, number in IDS.items())
-    mistaken = some.attempt(2, AttemptState.CLAIMED, job="gang", replaces=IDS)
+    mistaken = some.attempt(2, AttemptState.CLAIMED, job="gang", replaces=IDS, lost=NOW)
     facts = some.gang_job(ledger=(mistaken,), nodes=(), instances=())
     steps, known = walk(facts, some.surveyed(*both))
     assert DeleteInstance not in [type(one) for one in steps]
@@ -220,7 +220,7 @@ def test_a_survivor_that_is_gone_already_is_no_hindrance(some, walk):
 
 def test_a_list_older_than_the_claim_says_nothing_of_survivors(some, walk):
     """A sweep that was held up lists once more before it asks, and sees what was not there."""
-    claimed = some.attempt(2, AttemptState.CLAIMED, job="gang", replaces=IDS)
+    claimed = some.attempt(2, AttemptState.CLAIMED, job="gang", replaces=IDS, lost=NOW)
     stale = some.gang_job(ledger=(claimed,), nodes=(), instances=())
     steps, _ = walk(stale, some.surveyed(some.instance(id="1002", name="gang-2")))
     assert [type(one) for one in steps] == [Survey, DeleteInstance, Wait]

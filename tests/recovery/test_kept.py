@@ -158,3 +158,23 @@ def test_a_suspended_vm_is_not_started_in_place(kept, walk):
     """Compute Engine resumes it and does not start it; the job is made elsewhere."""
     steps, _ = walk(kept(B, stopped={"status": Status.SUSPENDED}))
     assert [kind for kind, _ in acts(steps)] == ["create"]
+
+
+def test_a_stopped_vm_is_checked_again_right_before_another_is_made_elsewhere(some, kept, walk, asked):
+    """Somebody may have started it since the list; where there is none, nothing is checked."""
+    steps, _ = walk(kept(B, ledger=tried(some, asked, STOCKOUT, STOCKOUT, STOCKOUT)))
+    [made] = [step for step in steps if isinstance(step, LaunchInstances)]
+    assert made.at_rest == (("us-central1-a", "1001"),)
+    steps, _ = walk(kept(B, instances=()))
+    assert [step.at_rest for step in steps if isinstance(step, LaunchInstances)] == [()]
+
+
+def test_a_vm_that_was_started_before_the_request_is_the_job(some, kept, walk, asked):
+    """The try was written down while it was stopped: nothing is made beside it."""
+    tries = (asked(place=B),)
+    placing = some.attempt(2, AttemptState.PLACING, replaces={"test-vm": "1001"}, tries=tries)
+    runs = some.instance(started=some.node().marker.written)
+    facts = kept(B, ledger=(placing,), instances=(runs,), nodes=())
+    steps, known = walk(facts, some.surveyed(runs))
+    assert not [step for step in steps if isinstance(step, LaunchInstances)]
+    assert (known.newest.state, known.newest.instances) == (AttemptState.RUNNING, {"test-vm": "1001"})

@@ -35,7 +35,7 @@ class LaunchInstances(Action, frozen=True, kw_only=True, tag=True):
     """Send a create request, not at or after `before`. The same `request_id` never creates twice.
 
     It is sent only while the attempt is the newest on the chain, in the `generation` that was read;
-    with `fresh` the call before has created it.
+    with `fresh` the call before has created it. And only while the VMs `at_rest`, by zone and id, are so.
     """
 
     job: str
@@ -45,6 +45,7 @@ class LaunchInstances(Action, frozen=True, kw_only=True, tag=True):
     request_id: str
     before: datetime | None = None
     fresh: bool = False
+    at_rest: tuple[tuple[str, str], ...] = ()
 
 
 class StartInstance(Action, frozen=True, kw_only=True, tag=True):

@@ -148,7 +148,7 @@ def started_beside(facts: JobFacts, attempt: Attempt) -> list[Instance]:
     A preemption's survivors, which go before the gang is made anew, have run since before the claim.
     """
     gang = isinstance(facts.launch, Launch) and facts.launch.gang
-    if not gang or attempt.lost is not None or attempt.replaces:
+    if not gang or attempt.lost is not None:
         return []
     past = _past(facts, attempt)
     return [

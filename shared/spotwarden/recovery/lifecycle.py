@@ -38,6 +38,7 @@ LIFE: Mapping[AttemptState, Mapping[AttemptEvent, AttemptState]] = {
     AttemptState.PLACING: {
         AttemptEvent.NEXT: AttemptState.PLACING,
         AttemptEvent.CREATED: AttemptState.RUNNING,
+        AttemptEvent.REVIVED: AttemptState.RUNNING,
         AttemptEvent.FAILED: AttemptState.BACKING_OFF,
         AttemptEvent.STAY: AttemptState.RUNNING,
         **_CLOSING,

@@ -22,6 +22,7 @@ from spotwarden.recovery.bounds import time_left
 from spotwarden.recovery.choosing import held_zones
 from spotwarden.recovery.clearing import clear_the_way, in_the_way
 from spotwarden.recovery.ending import stop
+from spotwarden.recovery.fates import KEPT
 from spotwarden.recovery.finishing import (
     finish,
     inserted,
@@ -144,6 +145,10 @@ def _send(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> Step
         return _survey(facts, attempt)
     if step := _removal(facts, newest, tick) or _gone_before(facts, newest, tick):
         return step
+    if last.kind is TryKind.CREATE and (again := revived(facts, attempt)):
+        # Whoever wrote the try saw it stopped.
+        started = finish(facts, newest, again, tick, AttemptEvent.REVIVED)
+        return started if facts.surveyed else _survey(facts, attempt)
     if last.kind is TryKind.START:
         return StartInstance(
             reason=f"attempt {attempt.number} in {last.place}",
@@ -168,6 +173,7 @@ def _send(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> Step
         request=prepare(choice.request, attempt, left=left, held=held_zones(facts, attempt) | avoid),
         request_id=last.request_id,
         before=until(attempt),
+        at_rest=tuple((item.zone, item.id) for item in facts.instances if item.status in KEPT),
     )
 
 

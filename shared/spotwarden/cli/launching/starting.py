@@ -18,7 +18,7 @@ from spotwarden.create_script.request.cache import with_machines, with_places
 from spotwarden.engine.advance import advance
 from spotwarden.engine.executor import Executor
 from spotwarden.layout import StatusCode
-from spotwarden.model.action import Wait
+from spotwarden.model.action import Survey, Wait
 from spotwarden.model.attempt import Attempt, AttemptState
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.launch import Launch
@@ -30,6 +30,7 @@ from spotwarden.recovery.admission import admit_others
 from spotwarden.recovery.attempts import next_step
 from spotwarden.recovery.begun import begin, reopen
 from spotwarden.recovery.chain import told as told_ledger
+from spotwarden.recovery.identity import CLOCKS_APART
 from spotwarden.recovery.machines import on_machine
 from spotwarden.recovery.places import PlaceMemory
 from spotwarden.recovery.price_file import with_prices
@@ -186,6 +187,8 @@ def _carry_on(starting: Starting, known: JobFacts, number: int) -> JobFacts:
         waiting = advance(known, next_step=decide, after=after, apply=executor.apply)
         # Each write of a step names the generation that was read here, so one look a turn is enough.
         known = look(context, job)
+        if isinstance(waiting, Wait) and waiting.broken_off:
+            known = _listed(executor, known, launch)
         newest = told_ledger([recorded.attempt for recorded in known.ledger])[-1]
         if newest.number != number:
             raise overtaken(replace(newest, number=number), newest)
@@ -202,6 +205,14 @@ def _carry_on(starting: Starting, known: JobFacts, number: int) -> JobFacts:
         time.sleep(pause)
         pause = min(2 * pause, LOOK_EVERY_SECONDS)
     raise click.ClickException(f"{job} is still being created. To see its status: spotwarden show {job}")
+
+
+def _listed(executor: Executor, facts: JobFacts, launch: Launch) -> JobFacts:
+    """The facts with the job's VMs: somebody may have started one meanwhile."""
+    if facts.newest is None:
+        return facts
+    question = Survey(job=facts.job, names=launch.nodes, since=facts.newest.created - CLOCKS_APART)
+    return after(facts, question, executor.apply(question)) or facts
 
 
 @contextmanager

@@ -50,6 +50,8 @@ def launch(context: ExecutorContext, action: LaunchInstances) -> Done:
     """Create the nodes of an attempt, if it is the newest of its job still."""
     if not action.fresh:
         expect_newest(context, action.job, action.attempt, action.generation)
+    for zone, instance_id in action.at_rest:
+        _expect_at_rest(context, zone, instance_id)
     compute = context.cloud.compute
     return Done(operation=compute.launch(action.request, action.request_id, before=action.before))
 
@@ -67,16 +69,16 @@ def delete(context: ExecutorContext, action: DeleteInstance) -> Done:
     """Delete a VM; one that stood still when it was seen only if it does so now."""
     compute = context.cloud.compute
     if action.at_rest:
-        _expect_at_rest(context, action)
+        _expect_at_rest(context, action.zone, action.instance_id)
     gone = compute.delete(action.zone, action.instance_id, action.request_id, before=action.before)
     return Done(operation=gone)
 
 
-def _expect_at_rest(context: ExecutorContext, action: DeleteInstance) -> None:
-    """Look whether the VM still stands still; else `ConflictError`: a delete takes no condition."""
-    found = context.cloud.compute.resource(action.zone, action.instance_id)
+def _expect_at_rest(context: ExecutorContext, zone: str, instance_id: str) -> None:
+    """Look whether the VM still stands still; else `ConflictError`: no request takes that as a condition."""
+    found = context.cloud.compute.resource(zone, instance_id)
     if found is not None and found.get("status") not in _AT_REST:
-        raise ConflictError(f"{action.node} was started since it was seen stopped")
+        raise ConflictError(f"{found.get('name')} was started since it was seen stopped")
 
 
 def stop(context: ExecutorContext, action: StopInstance) -> Done:

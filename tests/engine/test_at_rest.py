@@ -1,12 +1,14 @@
-"""A VM that stood still when its delete was decided is deleted only while it does so."""
+"""What was decided about a VM that stood still is done only while it does so."""
 
 import pytest
+from msgspec.structs import replace
 
 from spotwarden.engine.executor import Executor
-from spotwarden.model.action import DeleteInstance
+from spotwarden.model.action import DeleteInstance, LaunchInstances
 from spotwarden.model.instance import Status
 from spotwarden.model.outcome import Done, Lost
 from spotwarden.model.policy import Mode, Policy
+from tests.recovery.facts import REQUEST
 
 
 @pytest.fixture
@@ -45,3 +47,26 @@ def test_a_vm_that_still_stands_still_is_deleted(kept, delete):
     kept.cloud.compute.owner_stops("test-vm")
     kept.wait(minutes=2)
     assert delete(at_rest=True) == (Done, [Status.STOPPING])
+
+
+@pytest.mark.parametrize(("stopped", "outcome"), [(True, Done), (False, Lost)])
+def test_nothing_is_made_beside_a_vm_that_somebody_has_started_since(kept, tick, stopped, outcome):
+    """Two VMs would do the same work; while it stands still the request is sent."""
+    kept.settle()
+    [vm] = kept.instances()
+    if stopped:
+        kept.cloud.compute.owner_stops(vm.name)
+        kept.wait(minutes=2)
+    policy = Policy(version="test", mode=Mode.ENFORCE)
+    executor = Executor(kept.cloud.ports(), kept.layout, policy, tick, write_line=lambda *_, **__: None)
+    action = LaunchInstances(
+        reason="a test",
+        job=kept.job,
+        attempt=2,
+        generation=0,
+        request=replace(REQUEST, path=REQUEST.path.replace("-a/", "-b/")),
+        request_id="r",
+        fresh=True,
+        at_rest=((vm.zone, vm.id),),
+    )
+    assert type(executor.apply(action)) is outcome
