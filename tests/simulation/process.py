@@ -50,7 +50,7 @@ class Observer(Protocol):
 class Process:
     """One sweep, not yet begun. `began` is its place in the order of all things.
 
-    `latest` is its latest call of a port, with its arguments and what came of it.
+    `looked` is what it was shown of single VMs by its latest calls, by id: nothing else was asked since.
     """
 
     def __init__(self, tick: Tick, began: int, observer: Observer) -> None:
@@ -62,7 +62,7 @@ class Process:
         self.swept: Any = None
         self.failure: BaseException | None = None
         self.alive = False
-        self.latest: tuple[str, tuple[Any, ...], Any] = ("", (), None)
+        self.looked: dict[str, Any] = {}
         self._sweep: Callable[[], object] = bool
         self._left = 0
         self._changes = False
@@ -184,7 +184,10 @@ def _look(call: str) -> Callable[..., Any]:
             found = do(*arguments, **named)
         else:
             found = process.last(call, partial(do, *arguments, **named))
-        process.latest = (call, arguments, found)
+        if call == "resource":
+            process.looked[arguments[1]] = found
+        elif process.looked:
+            process.looked.clear()
         return found
 
     return made
@@ -198,7 +201,7 @@ def _change(call: str) -> Callable[..., Any]:
         before = process.observer.asking(process, call, arguments, named)
         result = do(*arguments, **named)
         process.observer.asked(process, call, arguments, before)
-        process.latest = (call, arguments, result)
+        process.looked.clear()
         return result
 
     def made(door: Door, *arguments: Any, **named: Any) -> Any:

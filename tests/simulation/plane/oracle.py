@@ -26,7 +26,6 @@ from tests.simulation.plane.mails import GIVEN_UP, MailJudge
 from tests.simulation.process import Process, deleted
 
 LEASE, SKEW = timedelta(minutes=5), timedelta(seconds=60)
-PREEMPTION = timedelta(seconds=60)
 ASIDE = {Status.TERMINATED, Status.STOPPED, Status.SUSPENDED}
 UP = {Status.PROVISIONING, Status.STAGING, Status.RUNNING}
 LEDGER = "/metadata/attempts/"
@@ -340,6 +339,7 @@ class Oracle:
             return
         self._requests.add(request_id)
         self._may_start(process, job)
+        job.beside |= {vm.seen.id for vm in self.there(job) if _stood_still(process, vm)}
         if there := [vm for vm in self.there(job) if vm.launch != request_id]:
             who = process.tick.sweep
             self.fault(f"a launch of {job.name} was asked for while it lives, by {who}: {_told(there)}")
@@ -361,11 +361,11 @@ class Oracle:
             self.fault(f"{job.name} is started by a sweep that slept, long after {job.over}")
 
     def _is_unheard(self, job: PlaneJob, process: Process) -> bool:
-        """Whether the log a sweep read told of a preemption, and not yet of a person's word within it."""
+        """Whether the log a sweep read told of a preemption, and not yet of a person's word since."""
         if job.over != STOPPED or job.said is None or process.tick.now >= job.said + self._world.compute.lag:
             return False
         taken = [self.lost[vm_id] for vm_id in job.touched if vm_id in self.lost]
-        return any(timedelta(0) <= job.said - at < PREEMPTION for at in taken)
+        return any(at <= job.said for at in taken)
 
     def _starting(self, process: Process, zone: str, vm_id: str, request_id: str) -> None:
         """Only a job's own stopped VM is started, and only while nothing else of the job lives."""
@@ -524,10 +524,9 @@ def _started_since(vm: Vm, stopped: datetime | None) -> bool:
 
 
 def _stood_still(process: Process, vm: Vm) -> bool:
-    """Whether its call just before showed the VM at rest: no API can delete it only while that is so."""
-    call, arguments, found = process.latest
-    at_rest = {status.value for status in ASIDE}
-    return call == "resource" and vm.seen.id in arguments and bool(found) and found["status"] in at_rest
+    """Whether its calls just before showed the VM at rest: no request takes that as a condition."""
+    found = process.looked.get(vm.seen.id) or {}
+    return found.get("status") in {status.value for status in ASIDE}
 
 
 def _told(vms: Sequence[Vm]) -> str:

@@ -123,7 +123,8 @@ class PlaneWorld(People):
             ids = [other.seen.id for other in some]
             job.partly |= any(other.seen.id not in ids for other in self.up(job))
             self.person_ends(job, ids)
-        is_second, again = not down and self._starts_beside(job, some), bool(job.over or job.started)
+        again = bool(job.over or job.started) or not self.up(job)
+        is_second = not down and self._starts_beside(job, some)
         for other in some:
             self.person_does(command.verb, other, command.word)
         if not down:
