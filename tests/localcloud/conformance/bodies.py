@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from localcloud.compute.resource_types import RESOURCE_TYPES
-from localcloud.compute.undone import UNDONE
+from localcloud.compute.undone import UNDONE, UPDATES_ONLY
 from tests.localcloud.conformance.write_methods import document, is_done, methods
 
 SOURCES = Path(__file__).parents[3] / "infra" / "localcloud"
@@ -103,13 +103,16 @@ def _words() -> frozenset[str]:
 
 @cache
 def kept() -> Sequence[BodyField]:
-    """Those that are only kept. What is below a refused one is refused with it."""
+    """Those that are only kept. What is below a refused one is refused with it.
+
+    What says how a VM is changed later is for the request alone.
+    """
     return [
         field
         for message, (root, _) in sorted(ways().items())
         for field, _ in members(message)
         if root not in READ_WHOLE
-        if not (is_refused(field) or field.name in _words())
+        if not (is_refused(field) or field.name in _words() or field.name in UPDATES_ONLY.get(message, ()))
     ]
 
 

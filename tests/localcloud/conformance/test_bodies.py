@@ -97,9 +97,18 @@ def test_a_field_that_is_not_done_is_refused_with_its_name(field: BodyField):
     schema.read(body, bodies.with_field({}, field, None if "enum" in described else type(value)()))
 
 
+@pytest.mark.parametrize(("word", "status"), [("RECREATE_DISK", 200), ("NEVER", 400)])
+def test_what_a_later_update_would_do_with_a_disk_keeps_no_vm_away(world: World, word: str, status: int):
+    """It is of no use to a VM that is created; a word that Compute Engine does not know is refused."""
+    path, least = INSERTS["Instance"]
+    body = {**copy.deepcopy(least), "name": "updated"}
+    body["disks"][0]["initializeParams"]["onUpdateAction"] = word
+    assert world.call("POST", path, body).status_code == status
+
+
 def test_a_refusal_leaves_nothing(world: World):
     """It comes before anything is made; what is wrong besides is told first."""
-    path, body, _ = _whole(BodyField("AttachedDiskInitializeParams", "onUpdateAction"), "refused")
+    path, body, _ = _whole(BodyField("AttachedDiskInitializeParams", "sourceImageEncryptionKey"), "refused")
     assert world.refused("POST", path, body)[:2] == (501, "notImplemented")
     assert world.call("GET", f"{path}/refused").status_code == 404
     assert world.refused("POST", path, {**body, "x": 1})[0] == 400
