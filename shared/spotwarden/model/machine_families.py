@@ -3,7 +3,8 @@
 Sources: "Machine families resource and comparison guide" and the pages of its families, "About Google Cloud
 Hyperdisk", "About Persistent Disk", "About Local SSD disks" and "Specify a minimum CPU platform" (Google), as
 `gcedb` of cockroachdb/cockroach and `localssd` of cloudpilot-ai/karpenter-provider-gcp have collected them,
-read on 23 November 2026. Of disks only those are here that no source denies: what is missing is replaced.
+read on 23 November 2026; for G4 and A4 "Add Local SSD disks" and the machine families of GKE's cluster
+autoscaler, on 24 November. Of disks only those are here that no source denies: what is missing is replaced.
 """
 
 from collections.abc import Mapping, Sequence
@@ -43,6 +44,14 @@ _N2D_SSDS: SsdCounts = (
 _C2_SSDS: SsdCounts = ((60, (8,)), (30, (4, 8)), (16, (2, 4, 8)), (0, (1, 2, 4, 8)))
 _C2D_SSDS: SsdCounts = ((112, (8,)), (56, (4, 8)), (32, (2, 4, 8)), (0, (1, 2, 4, 8)))
 _G2_SSDS: SsdCounts = ((96, (8,)), (48, (4,)), (32, (1,)), (24, (2,)), (0, (1,)))
+_G4_SSDS: SsdCounts = (
+    (384, (32,)),
+    (192, (16,)),
+    (96, (8,)),
+    (48, (4,)),
+    (24, (2,)),
+    (12, (1,)),
+)
 
 
 class MachineFamily(msgspec.Struct, frozen=True, kw_only=True):
@@ -86,7 +95,7 @@ FAMILIES: Mapping[str, MachineFamily] = {
     "c4d": MachineFamily(disks=_HYPERDISK, platforms=AMD[3:], gvnic=True),
     "c4a": MachineFamily(disks=_HYPERDISK, platforms=ARM[1:], gvnic=True),
     "g2": MachineFamily(disks=_FLASH, platforms=INTEL[5:6], gpus=True, ssds=_G2_SSDS),
-    "g4": MachineFamily(disks=_HYPERDISK, platforms=AMD[3:], gpus=True, gvnic=True),
+    "g4": MachineFamily(disks=_HYPERDISK, platforms=AMD[3:], gpus=True, ssds=_G4_SSDS, gvnic=True),
     "a2": MachineFamily(
         disks=_FLASH, platforms=INTEL[5:6], gpus=True, ssds=((0, (1, 2, 4, 8)),)
     ),
@@ -101,7 +110,7 @@ FAMILIES: Mapping[str, MachineFamily] = {
 }  # fmt: skip
 """By how the names of their machine types begin."""
 
-_WITH_SSDS = "-lssd"
+_WITH_SSDS, _WITHOUT_SSDS = "-lssd", "-nolssd"
 _CUSTOM_N1 = "custom"
 
 
@@ -114,7 +123,10 @@ def family_of(machine: str) -> MachineFamily | None:
         return msgspec.structs.replace(plain, bundled=True)
     if "metal" in rest:
         return None
-    return FAMILIES.get(f"{name}-{rest.partition('-')[0]}") or FAMILIES.get(name)
+    found = FAMILIES.get(f"{name}-{rest.partition('-')[0]}") or FAMILIES.get(name)
+    return (
+        msgspec.structs.replace(found, bundled=False) if found and machine.endswith(_WITHOUT_SSDS) else found
+    )
 
 
 def ssd_counts(family: MachineFamily, vcpus: int) -> Sequence[int]:

@@ -169,6 +169,7 @@ def test_a_series_is_told_from_the_name():
     assert family_of("custom-8-32768") is FAMILIES["n1"]
     assert family_of("c3-standard-8-lssd").bundled
     assert not family_of("c3-standard-8").bundled
+    assert (family_of("a4-highgpu-8g").bundled, family_of("a4-highgpu-8g-nolssd").bundled) == (True, False)
     assert (family_of("c3-standard-192-metal"), family_of("x9-standard-8")) == (None, None)
 
 
@@ -176,6 +177,7 @@ def test_the_number_of_local_ssds_depends_on_the_size():
     """Both sides of a limit."""
     assert 1 in ssd_counts(FAMILIES["n2"], 11)
     assert 1 not in ssd_counts(FAMILIES["n2"], 12)
+    assert [ssd_counts(FAMILIES["g4"], vcpus) for vcpus in (6, 12, 47, 48)] == [(), (1,), (2,), (4,)]
 
 
 def test_a_platform_is_lacked_by_older_ones_and_by_other_kinds():
