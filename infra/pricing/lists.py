@@ -22,10 +22,52 @@ SHARED_CORES = {"e2-micro": 0.25, "e2-small": 0.5, "e2-medium": 1.0}
 """vCPUs of E2 that are billed; the memory is billed whole ("E2 shared-core machine types")."""
 
 
-def price_list(source: str, day: date, machines: ByMachine, units: Prices | None = None) -> dict[str, Any]:
+UNPRICED = frozenset(("f1-micro", "g1-small"))
+"""The shared cores of N1 have SKUs of their own, which nobody here reads."""
+MachineTypes = Mapping[str, CatalogMachine]
+_CHIPS = re.compile(r"(?P<family>[a-z0-9]+)-[a-z]+-(?P<chips>\d+)t")
+
+
+def known_types() -> MachineTypes:
+    """The machine types of the local cloud's catalog."""
+    return Catalog().machines
+
+
+def machine_types(rows: Iterable[Mapping[str, Any]]) -> MachineTypes:
+    """The machine types that `gcloud compute machine-types list --format=json` names, and the known ones.
+
+    Of a shared core nobody says what is billed, but for E2 (`SHARED_CORES`): others are left out.
+    """
+    asked = (_read_type(row) for row in rows if not row.get("isSharedCpu"))
+    return {**{machine.name: machine for machine in asked}, **known_types()}
+
+
+def _read_type(row: Mapping[str, Any]) -> CatalogMachine:
+    name, cards = str(row["name"]), row.get("accelerators", ())
+    chips = _CHIPS.fullmatch(name)
+    return CatalogMachine(
+        name=name,
+        family=name.partition("-")[0],
+        vcpus=int(row["guestCpus"]),
+        memory_mb=int(row["memoryMb"]),
+        platform="",
+        architecture=str(row.get("architecture", "")),
+        gpus=sum(int(card["guestAcceleratorCount"]) for card in cards) if not chips else 0,
+        gpu=str(cards[0]["guestAcceleratorType"]) if cards and not chips else "",
+        chips=int(chips["chips"]) if chips else 0,
+    )
+
+
+def price_list(
+    source: str,
+    day: date,
+    machines: ByMachine,
+    units: Prices | None = None,
+    types: MachineTypes | None = None,
+) -> dict[str, Any]:
     """A list of `price-list.json`."""
-    units = units or {}
-    series, left = _series(machines)
+    units, types = units or {}, types or known_types()
+    series, left = _series(machines, types)
     parts = {
         "machines": left,
         "series": series,
@@ -34,13 +76,14 @@ def price_list(source: str, day: date, machines: ByMachine, units: Prices | None
         "memory": {unit.name: rows for unit, rows in units.items() if _is_custom(unit, "memory")},
     }
     listed = {name: _rounded(part) for name, part in parts.items() if part}
-    return {"date": day.isoformat(), "source": source, **listed, "included": dict(_included(left))}
+    return {"date": day.isoformat(), "source": source, **listed, "included": dict(_included(left, types))}
 
 
-def priced(units: Prices) -> ByMachine:
+def priced(units: Prices, types: MachineTypes | None = None) -> ByMachine:
     """What each predefined machine costs by its parts: where any of them is unknown, so is the machine."""
     found: dict[str, dict[str, Row]] = defaultdict(dict)
-    for machine in Catalog().machines.values():
+    known = types or known_types()
+    for machine in (known[name] for name in known.keys() - UNPRICED):
         parts = _parts(machine)
         regions = [set(units.get(unit, {})) for unit, _ in parts]
         for region in set.intersection(*regions):
@@ -81,11 +124,11 @@ def _sum(parts: Sequence[tuple[Row, float]]) -> Row:
     )
 
 
-def _series(machines: ByMachine) -> tuple[ByMachine, ByMachine]:
+def _series(machines: ByMachine, types: MachineTypes) -> tuple[ByMachine, ByMachine]:
     """The series whose sizes cost the same for each vCPU in every region, and all other machines."""
     sizes: dict[str, dict[str, int]] = defaultdict(dict)
     for name in machines:
-        if (sized := _SIZED.fullmatch(name)) and not _gpus_of(name):
+        if (sized := _SIZED.fullmatch(name)) and not _gpus_of(name, types):
             sizes[sized[1]][name] = int(sized[2])
     series = {name: found for name, of in sizes.items() if len(of) > 1 and (found := _one_vcpu(machines, of))}
     left = {
@@ -117,16 +160,16 @@ def _alike(rows: Sequence[Row]) -> bool:
     )
 
 
-def _gpus_of(machine: str) -> int:
-    known = Catalog().machines.get(machine)
+def _gpus_of(machine: str, types: MachineTypes) -> int:
+    known = types.get(machine)
     if known is not None:
         return known.gpus or known.chips
     named = _WITH_GPUS.fullmatch(machine)
     return int(named[1]) if named else 0
 
 
-def _included(machines: Iterable[str]) -> Iterable[tuple[str, int]]:
-    return ((name, gpus) for name in sorted(machines) if (gpus := _gpus_of(name)))
+def _included(machines: Iterable[str], types: MachineTypes) -> Iterable[tuple[str, int]]:
+    return ((name, gpus) for name in sorted(machines) if (gpus := _gpus_of(name, types)))
 
 
 def _is_custom(unit: Unit, kind: str) -> bool:

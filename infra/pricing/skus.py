@@ -24,18 +24,9 @@ ATTACHED = {
 FAMILIES = {
     "N1 Predefined": "n1",
     "Compute optimized": "c2",
-    "C2D AMD": "c2d",
-    "N2D AMD": "n2d",
-    "T2D AMD": "t2d",
-    "T2A Arm": "t2a",
-    "C4A Arm": "c4a",
     "A3Plus": "a3-megagpu",
     "A3Ultra": "a3-ultragpu",
     "Custom": "custom",
-    "N2 Custom": "n2-custom",
-    "N2D AMD Custom": "n2d-custom",
-    "E2 Custom": "e2-custom",
-    "N4 Custom": "n4-custom",
 }
 GPUS = {
     "Nvidia Tesla T4": "nvidia-tesla-t4",
@@ -50,6 +41,8 @@ GPUS = {
     "Nvidia H100 80GB Mega": "nvidia-h100-mega-80gb",
     "Nvidia H100 Mega 80GB": "nvidia-h100-mega-80gb",
     "Nvidia H200 141GB": "nvidia-h200-141gb",
+    "Nvidia B200": "nvidia-b200",
+    "RTX 6000 96GB": "nvidia-rtx-pro-6000",
 }
 CHIPS = {"V5e": "ct5lp-hightpu", "V5p": "ct5p-hightpu", "V6e": "ct6e-standard"}
 """TPUs: their machine types end in the number of chips, `ct6e-standard-4t`."""
@@ -57,14 +50,15 @@ CHIPS = {"V5e": "ct5lp-hightpu", "V5p": "ct5p-hightpu", "V6e": "ct6e-standard"}
 _MODEL = "|".join(re.escape(words) for words in MODELS if words)
 _PART = re.compile(rf"(?P<model>{_MODEL}|)(?P<family>\S.*?)(?: Instance)? (?P<part>Core|Ram) running in \S.*")
 _GPU = re.compile(
-    r"(?P<gpu>Nvidia .+?) GPU(?P<model> attached to (?:Spot Preemptible|DWS Defined Duration) VMs|)"
+    r"(?P<gpu>(?:Nvidia|RTX) .+?) GPU(?P<model> attached to (?:Spot Preemptible|DWS Defined Duration) VMs|)"
     r" running in \S.*"
 )
 _TPU = re.compile(
     r"(?P<model>DWS Defined Duration |)(?:Tpu)?(?P<chip>V\d\w?)(?P<spot> attached to Spot Preemptible VMs|)"
     r" running in \S.*"
 )
-_SIMPLE = re.compile(r"[A-Z]\d[A-Z]{0,2}")
+_SIMPLE = re.compile(r"(?P<family>[A-Z]\d[A-Z]{0,2})(?: AMD| Arm)?(?P<custom> Custom)?")
+"""`N4D AMD Custom` is n4d-custom."""
 UNITS = {"core": "h", "memory": "GiBy.h", "gpu": "h", "chip": "h"}
 
 
@@ -115,7 +109,8 @@ def _read(description: str) -> tuple[Unit, int] | None:
 def _family(words: str) -> str:
     if words in FAMILIES:
         return FAMILIES[words]
-    return words.lower() if _SIMPLE.fullmatch(words) else ""
+    simple = _SIMPLE.fullmatch(words)
+    return f"{simple['family'].lower()}{'-custom' if simple['custom'] else ''}" if simple else ""
 
 
 def _amount(sku: Mapping[str, Any], unit: str) -> float:

@@ -5,8 +5,10 @@
     python infra/pricing/write_prices.py --stored initial-prices.json --date 2026-08-03 --source WHERE
 
 The first two ask the price catalog of Cloud Billing for every SKU of Compute Engine. Its API has to be
-enabled in the project of the key or token; the catalog itself is public and costs nothing. The third takes a
-table that somebody else has made of the catalog:
+enabled in the project of the key or token; the catalog itself is public and costs nothing. It prices vCPUs,
+memory, GPUs and chips, and not machine types: those of the local cloud are known, all others come with
+`--machine-types FILE`, which `gcloud compute machine-types list --format=json > FILE` has written. What could
+not be priced is counted. The third takes a table that somebody else has made of the catalog:
 {"prices": {REGION: {"on_demand": {MACHINE: USD}, "spot": {MACHINE: USD}}}}.
 """
 
@@ -22,7 +24,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from pricing.lists import price_list, priced, render
+from pricing.lists import MachineTypes, known_types, machine_types, price_list, priced, render
 from pricing.skus import unit_prices
 
 LISTED = Path(__file__).resolve().parents[1] / "price-list.json"
@@ -52,15 +54,29 @@ def skus(endpoint: str, *, key: str = "", token: str = "") -> Iterator[Mapping[s
             return
 
 
-def asked(endpoint: str, day: date, *, key: str = "", token: str = "") -> dict[str, Any]:
+def asked(endpoint: str, day: date, types: MachineTypes, *, key: str = "", token: str = "") -> dict[str, Any]:
     """The list that the catalog gives on this day; SystemExit where nothing in it could be read."""
     units = unit_prices(skus(endpoint, key=key, token=token))
-    machines = priced(units)
+    machines = priced(units, types)
     if not machines:
         raise SystemExit(
             "The catalog was read, and no machine in it has a price: its descriptions have changed"
         )
-    return price_list(SOURCE, day, machines, units)
+    without = sorted({machine.family for name, machine in types.items() if name not in machines})
+    if without:
+        print(f"machine types without a price: {', '.join(without)}", file=sys.stderr)
+    return price_list(SOURCE, day, machines, units, types)
+
+
+def read_types(file: Path | None) -> MachineTypes:
+    """The machine types to price; SystemExit where the file is none of gcloud's."""
+    if file is None:
+        return known_types()
+    try:
+        return machine_types(json.loads(file.read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError, KeyError, AttributeError) as problem:
+        how = "write it with: gcloud compute machine-types list --format=json"
+        raise SystemExit(f"--machine-types: {file} cannot be read ({problem!r}); {how}") from problem
 
 
 def stored(table: Mapping[str, Any], source: str, day: date) -> dict[str, Any]:
@@ -85,6 +101,7 @@ def main() -> None:
     )
     parser.add_argument("--key", default="", help="API key of a project")
     parser.add_argument("--token", default="", help="access token")
+    parser.add_argument("--machine-types", type=Path, help="what gcloud compute machine-types list has said")
     parser.add_argument("--stored", type=Path, help="a table of somebody else, instead of the catalog")
     parser.add_argument("--date", type=date.fromisoformat, help="the day of that table")
     parser.add_argument("--source", default="", help="where that table is from")
@@ -96,7 +113,8 @@ def main() -> None:
             parser.error("--stored needs --date and --source")
         made = stored(json.loads(said.stored.read_text(encoding="utf-8")), said.source, said.date)
     elif said.key or said.token:
-        made = asked(said.endpoint, datetime.now(UTC).date(), key=said.key, token=said.token)
+        types, day = read_types(said.machine_types), datetime.now(UTC).date()
+        made = asked(said.endpoint, day, types, key=said.key, token=said.token)
     else:
         parser.error("give --key, --token or --stored")
     said.out.write_text(render([made]), encoding="utf-8")

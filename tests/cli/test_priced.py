@@ -17,7 +17,7 @@ PRICES = Path(__file__).parents[2] / "infra/prices.toml"
 RUN = ("run", "--job", "job", "--zone", "us-central1-a", "--no-follow")
 COMMAND = ("--", "true")
 SCRIPT = "gcloud compute instances create job --zone=us-central1-a --image-family=debian-12 --machine-type="
-UNKNOWN = "n2-custom-4-8192 (SPOT) has no known price in us-central1"
+UNKNOWN = "n4-custom-4-8192 (SPOT) has no known price in us-central1"
 
 
 @pytest.fixture(autouse=True)
@@ -39,7 +39,7 @@ def launch(words, *, bulk=False):
 
 def test_run_refuses_a_budget_for_a_machine_without_a_price(workstation):
     """It says what is unknown, and what to do; nothing is stored."""
-    said = workstation.refused(*RUN, "--machine", "n2-custom-4-8192", "--budget", "20", *COMMAND)
+    said = workstation.refused(*RUN, "--machine", "n4-custom-4-8192", "--budget", "20", *COMMAND)
     assert f"{UNKNOWN}, so we can't enforce the budget of $20. Nothing was sent." in said
     assert "--max-runtime" in said
     assert "infra/pricing/write_prices.py" in said
@@ -49,14 +49,14 @@ def test_run_refuses_a_budget_for_a_machine_without_a_price(workstation):
 def test_run_refuses_a_budget_of_a_job_file_of_ones_own(workstation, here):
     """Whoever says it."""
     (here / "own.toml").write_text("budget = 20\n")
-    words = ("--machine", "n2-custom-4-8192", "--job-toml", "own.toml")
+    words = ("--machine", "n4-custom-4-8192", "--job-toml", "own.toml")
     assert UNKNOWN in workstation.refused(*RUN, *words, *COMMAND)
 
 
 def test_submit_refuses_a_budget_that_is_stored(workstation, here):
     """In the job.toml beside the script."""
     script = here / "create-instance.sh"
-    script.write_text(f"{SCRIPT}n2-custom-4-8192 --provisioning-model=SPOT\n")
+    script.write_text(f"{SCRIPT}n4-custom-4-8192 --provisioning-model=SPOT\n")
     name = workstation.layout.build(JobFileName(job="job"))
     workstation.store.write(name, b"budget = 7.5\n", generation=None)
     assert f"{UNKNOWN}, so we can't enforce the budget of $7.5" in workstation.refused("submit", str(script))
@@ -65,7 +65,7 @@ def test_submit_refuses_a_budget_that_is_stored(workstation, here):
 
 def test_without_a_budget_it_is_only_said(capsys):
     """The job may run; its cost will not be known."""
-    check_priced(Speaker().context, launch("n2-custom-4-8192"), None)
+    check_priced(Speaker().context, launch("n4-custom-4-8192"), None)
     assert "this job's cost won't be known" in capsys.readouterr().err
 
 
@@ -81,7 +81,7 @@ def test_without_prices_here_the_functions_have_theirs(capsys, tmp_path, budget,
     """A laptop has no price file as a rule; a launch must not fail for that."""
     context = Speaker().context
     context = replace(context, settings=replace(context.settings, prices_file=tmp_path / "none.toml"))
-    check_priced(context, launch("n2-custom-4-8192"), budget)
+    check_priced(context, launch("n4-custom-4-8192"), budget)
     assert capsys.readouterr().err.startswith(said)
 
 

@@ -103,3 +103,25 @@ def test_prices_are_read_once_in_a_process(tmp_path):
     file.write_text("sheet = []\n", encoding="utf-8")
     assert kept_prices(file) is kept_prices(file)
     assert kept_prices(file) == read_prices(file)
+
+
+CUSTOM = """
+[[sheet]]
+date = 2026-08-03
+source = "here"
+rows = [
+  { core = "n2-custom", region = "us-central1", standard = 0.03 },
+  { memory = "n2-custom", region = "us-central1", standard = 0.004, spot = 0.002 },
+  { core = "e2-custom", region = "us-central1", standard = 0.02 },
+]
+"""
+
+
+def test_a_sheet_may_say_what_custom_types_cost(tmp_path):
+    """By vCPU and GiB, each as far as it is known."""
+    file = tmp_path / "prices.toml"
+    file.write_text(CUSTOM)
+    read = only(read_prices(file), {"n2-custom-4-8192", "e2-custom-4-8192"}, ())
+    assert cost("n2-custom-4-8192", table=read) == 0.152
+    assert cost("n2-custom-4-8192", "SPOT", table=read) is None
+    assert cost("e2-custom-4-8192", table=read) is None

@@ -20,7 +20,7 @@ from spotwarden.model.ladder import VmModel
 from spotwarden.model.launch import Launch
 from spotwarden.model.limits import PlacementLimits
 from spotwarden.model.placement import region_of
-from spotwarden.model.prices import PriceList, PriceTable, Rate
+from spotwarden.model.prices import Amounts, PriceList, PriceTable, Rate
 from spotwarden.recovery.price_limits import needs_prices
 from spotwarden.recovery.price_list import gpu_rates, machine_rates
 from spotwarden.recovery.prices import place_prices
@@ -29,10 +29,12 @@ USD = Annotated[float, msgspec.Meta(ge=0)]
 
 
 class _Row(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One line of a sheet."""
+    """One line of a sheet: of a machine type, a GPU, or one vCPU or GiB of a custom type."""
 
     machine: str = ""
     gpu: str = ""
+    core: str = ""
+    memory: str = ""
     gpus: int = 0
     region: str
     standard: USD | None = None
@@ -69,7 +71,10 @@ def read_prices(file: Path) -> PriceTable:
     except (OSError, msgspec.MsgspecError) as problem:
         return PriceTable(problem=f"{beside.name} cannot be read: {problem}")
     return PriceTable(
-        rates=tuple(_rate(sheet, row) for sheet in read.sheet for row in sheet.rows), lists=lists
+        rates=tuple(
+            _rate(sheet, row) for sheet in read.sheet for row in sheet.rows if row.machine or row.gpu
+        ),
+        lists=(*(_custom(sheet) for sheet in read.sheet), *lists),
     )
 
 
@@ -79,13 +84,33 @@ def kept_prices(file: Path) -> PriceTable:
     return read_prices(file)
 
 
+def _custom(sheet: _Sheet) -> PriceList:
+    """What a sheet says of custom types."""
+    parts: dict[str, dict[str, dict[str, Amounts]]] = {"core": {}, "memory": {}}
+    for row in sheet.rows:
+        for part, rates in parts.items():
+            if name := getattr(row, part):
+                rates.setdefault(name, {})[row.region] = (row.standard, row.spot, row.flex)
+    return PriceList(date=sheet.date, source=sheet.source, cores=parts["core"], memory=parts["memory"])
+
+
 def read_lists(data: bytes) -> tuple[PriceList, ...]:
     """The lists of a `price-list.json`; `msgspec.MsgspecError` where it is none."""
     return typed.decode(data, tuple[PriceList, ...])
 
 
 def _rate(sheet: _Sheet, row: _Row) -> Rate:
-    return Rate(date=sheet.date, source=sheet.source, **msgspec.structs.asdict(row))
+    return Rate(
+        date=sheet.date,
+        source=sheet.source,
+        machine=row.machine,
+        gpu=row.gpu,
+        gpus=row.gpus,
+        region=row.region,
+        standard=row.standard,
+        spot=row.spot,
+        flex=row.flex,
+    )
 
 
 def only(table: PriceTable, machine_types: Collection[str], gpus: Collection[str]) -> PriceTable:

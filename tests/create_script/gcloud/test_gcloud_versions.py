@@ -3,7 +3,7 @@
 import pytest
 
 from spotwarden.create_script.refusal import ScriptRefused
-from spotwarden.model.gcloud import NEWEST, OLDEST
+from spotwarden.model.gcloud import NEWEST, OLDEST, VERSIONS
 
 CREATE = ["compute", "instances", "create", "vm", "--zone=us-central1-a"]
 BULK = ["compute", "instances", "bulk", "create", "--name-pattern=w-#", "--count=2"]
@@ -38,10 +38,13 @@ def test_a_flag_of_another_track_is_refused_with_the_track(send, flag):
 
 def test_a_field_of_compute_engine_without_a_flag_is_refused_as_too_new(send):
     """It stands in the discovery document, and no gcloud that is read can send it."""
-    with pytest.raises(
-        ScriptRefused, match=r"scheduling\.protectionTier.*gcloud 579 or newer.*update Spotwarden, or put it"
-    ):
-        send([*CREATE, "--protection-tier=x"])
+    for read in VERSIONS:
+        with pytest.raises(ScriptRefused) as refused:
+            send([*CREATE, "--protection-tier=x"], gcloud_version=read)
+        assert refused.value.reason == (
+            "--protection-tier sets scheduling.protectionTier of Compute Engine: gcloud 579 or newer has it,"
+            f" and gcloud {read} is read here; update Spotwarden, or put it into an instance template"
+        )
 
 
 @pytest.mark.parametrize("flag", ["--disks=x", "--vlan=2", "--skip-guest-os-shutdow"])

@@ -65,3 +65,19 @@ def test_a_price_by_tiers_is_none():
     rates = tiered["pricingInfo"][0]["pricingExpression"]["tieredRates"]
     rates.append({**rates[0], "startUsageAmount": 100})
     assert unit_prices([tiered]) == {}
+
+
+@pytest.mark.parametrize(
+    ("words", "unit"),
+    [
+        ("N4D Instance Core", Unit("core", "n4d")),
+        ("C4A Arm Instance Core", Unit("core", "c4a")),
+        ("N2D AMD Custom Instance Core", Unit("core", "n2d-custom")),
+        ("N4 Custom Instance Core", Unit("core", "n4-custom")),
+        ("Nvidia B200 GPU", Unit("gpu", "nvidia-b200")),
+        ("RTX 6000 96GB GPU", Unit("gpu", "nvidia-rtx-pro-6000")),
+    ],
+)
+def test_a_series_is_known_by_its_name(words, unit):
+    """With the maker of its processor or without, predefined or custom."""
+    assert [*unit_prices([sku(f"{words} running in Americas", 1.0)])] == [unit]

@@ -16,7 +16,7 @@ from spotwarden.model.prices import PriceTable, VmKind
 from spotwarden.recovery.price_file import read_lists
 from spotwarden.recovery.prices import price_of
 from tests.contract.scripted import Scripted
-from tests.infra.pricing.catalog import NO_PRICES, SKUS
+from tests.infra.pricing.catalog import NO_PRICES, SKUS, ram, sku
 
 PROGRAM = Path(__file__).resolve().parents[3] / "infra/pricing/write_prices.py"
 DAY = date(2026, 8, 3)
@@ -155,3 +155,58 @@ def test_what_is_written_says_what_the_catalog_says():
         for region, row in rows.items():
             if row[0] is not None:
                 assert cost(prices, machine, region) == pytest.approx(row[0], abs=2e-4 * row[0])
+
+
+LISTED = [
+    {"name": "n4d-standard-4", "guestCpus": 4, "memoryMb": 16384},
+    {"name": "c4d-highmem-8", "guestCpus": 8, "memoryMb": 64512, "architecture": "X86_64"},
+    {
+        "name": "g4-standard-48",
+        "guestCpus": 48,
+        "memoryMb": 184320,
+        "accelerators": [{"guestAcceleratorType": "nvidia-rtx-pro-6000", "guestAcceleratorCount": 1}],
+    },
+    {"name": "ct9x-standard-4t", "guestCpus": 180, "memoryMb": 737280},
+    {"name": "g1-small", "guestCpus": 1, "memoryMb": 1740, "isSharedCpu": True},
+    {"name": "n2-standard-8", "guestCpus": 99, "memoryMb": 1},
+]
+NEWER = [
+    sku("N4D Instance Core running in Americas", 0.03),
+    ram("N4D Instance Ram running in Americas", 0.004),
+    sku("G4 Instance Core running in Americas", 0.05),
+    ram("G4 Instance Ram running in Americas", 0.006),
+    sku("RTX 6000 96GB GPU running in Americas", 1.1),
+    sku("G1 Instance Core running in Americas", 0.02),
+    ram("G1 Instance Ram running in Americas", 0.002),
+]
+
+
+def test_machine_types_that_gcloud_lists_are_priced_too(tmp_path: Path):
+    """By what the catalog says of their parts; what it does not price is said, and a shared core never is."""
+    listed = tmp_path / "types.json"
+    listed.write_text(json.dumps(LISTED))
+    out = tmp_path / "price-list.json"
+    with Scripted() as server:
+        server.say({"skus": [*SKUS, *NEWER]})
+        done = written("--key", "k", "--machine-types", listed, "--endpoint", server.url, "--out", out)
+    assert done.returncode == 0, done.stderr
+    prices = table(out)
+    assert cost(prices, "n4d-standard-4") == round(4 * 0.03 + 16 * 0.004, 6)
+    card = {"gpu": "nvidia-rtx-pro-6000", "gpus": 1}
+    assert cost(prices, "g4-standard-48", **card) == round(48 * 0.05 + 180 * 0.006 + 1.1, 6)
+    assert cost(prices, "n2-standard-8") == round(8 * 0.031611 + 32 * 0.004237, 6)
+    assert cost(prices, "g1-small") is None
+    without = done.stderr.partition("machine types without a price: ")[2]
+    assert {"c4d", "ct9x"} <= set(without.strip().split(", "))
+    assert "n4d" not in without
+
+
+@pytest.mark.parametrize("text", ["{", "[1]", '[{"name": "x"}]', '{"a": 1}'])
+def test_a_list_of_machine_types_that_is_none_is_refused(tmp_path: Path, text):
+    """With the command that writes one; nothing is asked, and nothing written."""
+    listed = tmp_path / "types.json"
+    listed.write_text(text)
+    done = written("--key", "k", "--machine-types", listed, "--out", tmp_path / "out.json")
+    assert done.returncode == 1
+    assert "gcloud compute machine-types list --format=json" in done.stderr
+    assert not (tmp_path / "out.json").exists()
