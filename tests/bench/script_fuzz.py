@@ -3,7 +3,7 @@
 Anything but `ScriptRefused` that escapes, and any input that takes over two seconds, ends the run with
 the input.
 It starts from the scripts of tests/create_script/corpus; FOLDER keeps what it
-finds interesting, for the next run.
+finds interesting, for the next run. `pip install atheris` comes first: nothing else here needs it.
 """
 
 import shutil
@@ -19,7 +19,7 @@ with atheris.instrument_imports(include=["spotwarden"]):
     from spotwarden.create_script.bash.evaluator import script  # noqa: F401 — likewise
     from spotwarden.create_script.gcloud import session  # noqa: F401 — instrumented now, not at the first script
 
-CORPUS = Path(__file__).parents[1] / "script" / "corpus"
+CORPUS = Path(__file__).parents[1] / "create_script" / "corpus"
 DEFAULTS = Defaults(project="demo-project", zone="us-central1-a", region="us-central1")
 FILES = {"startup.sh": b"#!/bin/bash\ntrain\n", "flags.yaml": b"--zone: us-east1-b\n", "conf/env": b"A=1\n"}
 LONGEST_BYTES = 4096
