@@ -100,8 +100,9 @@ def _check_cards(scene: GcloudScene) -> None:
 
 def _check_names(scene: GcloudScene) -> None:
     args = scene.args
-    if args["public-ptr"] and args.given("network-interface"):
-        raise args.refusal("public-ptr", "can't be used with --network-interface; leave one of them out")
+    for flag in ("public-dns", "public-ptr"):
+        if args[flag] and args.given("network-interface"):
+            raise args.refusal(flag, "can't be used with --network-interface; leave one of them out")
     if args["public-ptr-domain"] is not None and args["no-public-ptr"]:
         raise args.refusal("public-ptr-domain", "can't be used with --no-public-ptr; leave one of them out")
 
