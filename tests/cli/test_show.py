@@ -239,7 +239,7 @@ def test_a_name_that_no_job_can_have_is_refused(speaker, capsys):
 LADDER = """
 ladder = [
   { model = "spot", up_to = "2h", max_price = 0.1 },
-  { model = "flex", max_price = 9 },
+  { model = "flex", up_to = "1d", max_price = 9 },
   { model = "standard" },
 ]
 machines = ["g2-standard-4"]
@@ -273,7 +273,7 @@ def test_a_ladder_is_shown_with_its_times_and_prices(speaker, run, tmp_path):
     unknown = [f"{machine} no known price {home}, asked all the same" for machine in machines]
     shown = [
         f"spot for 2h up to $0.10 an hour (now): {spot}",
-        f"Flex-start up to $9.00 an hour: {', '.join(unknown)}",
+        f"Flex-start for 1d up to $9.00 an hour: {', '.join(unknown)}",
         f"on-demand: g2-standard-8 $1.20 {home}, g2-standard-4 $0.70 {home}",
     ]
     assert said(run(), "ladder") == shown

@@ -130,7 +130,7 @@ def test_a_price_that_nobody_knows_is_said(waiting, policy, tick, prices, said):
 
 def test_a_move_back_to_spot_keeps_to_the_highest_price(waiting, policy):
     """Of all spot in the ladder; one without a limit has none."""
-    some = (*LADDER, Rung(model=SPOT, max_price=3.0))
+    some = (LADDER[0], Rung(model=SPOT, up_to=HOUR, max_price=3.0))
     assert spot_limit(waiting(file=JobFile(ladder=some)), policy.placement) == 3.0
     assert spot_limit(waiting(file=JobFile(ladder=(*some, Rung(model=SPOT)))), policy.placement) is None
     assert spot_limit(waiting(file=JobFile()), policy.placement) is None
@@ -153,3 +153,10 @@ def test_machines_come_by_price_where_their_owner_says_so(waiting, policy, tick,
     facts = waiting(file=file, other_prices={OTHER: others})
     found = choosing.choose(facts, facts.newest, policy, tick, waited=False)
     assert (found.machine, found.place) == asked
+
+
+def test_a_kind_that_is_never_reached_is_refused():
+    """As in the policy: what has no end is the last."""
+    with pytest.raises(ValueError, match="'spot' has no up_to"):
+        JobFile(ladder=(Rung(model=SPOT), Rung(model=STANDARD)))
+    assert JobFile(ladder=(Rung(model=SPOT, up_to=HOUR), Rung(model=STANDARD))).ladder

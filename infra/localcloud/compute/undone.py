@@ -6,8 +6,6 @@ docs/local-cloud-reference.md.
 
 from collections.abc import Mapping, Sequence
 
-UPDATES_ONLY: Mapping[str, Sequence[str]] = {"AttachedDiskInitializeParams": ("onUpdateAction",)}
-"""Taken and not told again: what `instances.update`, which is not done, would do with a disk."""
 UNDONE: Mapping[str, Sequence[str]] = {
     "AttachedDiskInitializeParams": ("sourceImageEncryptionKey", "sourceSnapshotEncryptionKey"),
     # Compute Engine shows only a hash of such a key, and asks for it again at each start.

@@ -61,9 +61,13 @@ class JobFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     problem: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse a range of nodes that no gang fits into."""
+        """Refuse a range of nodes that no gang fits into, and a kind of VM that no wait ever reaches."""
         if self.nodes and not 1 <= self.fewest_nodes < self.most_nodes:
             raise ValueError(f"nodes = {self.nodes!r}: the first number must be less than the second")
+        for rung in (self.ladder or ())[:-1]:
+            if not rung.up_to:
+                word = rung.model.value
+                raise ValueError(f"ladder: {word!r} has no up_to, so nothing after it is asked for")
 
     @property
     def fewest_nodes(self) -> int:

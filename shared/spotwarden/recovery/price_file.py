@@ -86,12 +86,13 @@ def kept_prices(file: Path) -> PriceTable:
 
 def _custom(sheet: _Sheet) -> PriceList:
     """What a sheet says of custom types."""
-    parts: dict[str, dict[str, dict[str, Amounts]]] = {"core": {}, "memory": {}}
+    cores: dict[str, dict[str, Amounts]] = {}
+    memory: dict[str, dict[str, Amounts]] = {}
     for row in sheet.rows:
-        for part, rates in parts.items():
-            if name := getattr(row, part):
+        for name, rates in ((row.core, cores), (row.memory, memory)):
+            if name:
                 rates.setdefault(name, {})[row.region] = (row.standard, row.spot, row.flex)
-    return PriceList(date=sheet.date, source=sheet.source, cores=parts["core"], memory=parts["memory"])
+    return PriceList(date=sheet.date, source=sheet.source, cores=cores, memory=memory)
 
 
 def read_lists(data: bytes) -> tuple[PriceList, ...]:
