@@ -8,6 +8,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from spotwarden.engine.policy_file import reading
+from spotwarden.engine.policy_file.document import read_document
 from spotwarden.engine.policy_file.reading import PolicyError, read_policy
 from spotwarden.model.governance import Calendar, GovernanceLimits
 from spotwarden.model.limits import AdmissionLimits, NotifyLimits, PlacementLimits, RecoveryLimits
@@ -371,3 +373,12 @@ def test_durations_are_what_they_say(read):
     assert policy.leftover.after == timedelta(hours=48)
     assert policy.idle.warn == (timedelta(minutes=90),)
     assert msgspec.structs.replace(policy, version="1").teams == {}
+
+
+def test_a_file_is_understood_once_as_long_as_it_is_the_same(read, monkeypatch):
+    """An event of a storm costs a millisecond; to understand the policy takes three."""
+    understood = []
+    monkeypatch.setattr(reading, "read_document", lambda text: understood.append(text) or read_document(text))
+    for text in ("first", "first", "second", "first"):
+        assert read(f'version = "{text}"').version == text
+    assert [text["version"] for text in understood] == ["first", "second"]

@@ -1,6 +1,8 @@
 """The policy file → the policy, or a clear refusal; never half of it."""
 
 import tomllib
+from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +23,7 @@ def read_policy(file: Path, mode: Mode | None = None, ops: str = "") -> Policy:
     A `mode` wins over the file's; `ops` are told where the file names nobody.
     """
     try:
-        policy, faults = read_document(read_toml(file.read_bytes()))
+        policy, faults = _document(file.read_bytes())
     except FileNotFoundError:
         raise PolicyError(f"{file}: no such file; a policy is expected there") from None
     except (OSError, ValueError, RecursionError) as error:
@@ -34,6 +36,12 @@ def read_policy(file: Path, mode: Mode | None = None, ops: str = "") -> Policy:
     if ops and not governance.ops:
         governance = msgspec.structs.replace(governance, ops=ops)
     return msgspec.structs.replace(policy, mode=mode or policy.mode, governance=governance)
+
+
+@lru_cache(maxsize=2)
+def _document(data: bytes) -> tuple[Policy | None, Sequence[str]]:
+    """The same file is not understood anew for each event: that costs more than all else of most of them."""
+    return read_document(read_toml(data))
 
 
 def read_toml(data: bytes) -> dict[str, Any]:
