@@ -66,11 +66,20 @@ class Counted(MemoryStore):
         return found
 
     def write(
-        self, name: str, data: bytes, *, generation: int | None, content_type: str = "", shown: bool = False
+        self,
+        name: str,
+        data: bytes,
+        *,
+        generation: int | None,
+        content_type: str = "",
+        shown: bool = False,
+        spaced: bool = False,
     ) -> int:
         """Counted."""
         self.calls["write"] += 1
-        return super().write(name, data, generation=generation, content_type=content_type, shown=shown)
+        return super().write(
+            name, data, generation=generation, content_type=content_type, shown=shown, spaced=spaced
+        )
 
 
 def world(jobs: int) -> ReportWorld:

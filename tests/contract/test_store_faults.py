@@ -56,6 +56,19 @@ def test_a_create_without_an_answer_is_known_by_its_generation(
     assert content(store, "claim") == (b"mine", generation)
 
 
+@pytest.mark.parametrize(("status", "more"), [(429, 1), (503, 2)])
+def test_after_a_429_a_write_is_tried_again_without_a_look(
+    open_store: OpenStore, faults: Faults, status: int, more: int
+):
+    """Cloud Storage says so of each write of an object that comes within a second of another."""
+    store = open_store()
+    store.read("claim")
+    faults(**UPLOAD, status=status, count=1)
+    before = calls()["storage"]
+    store.write("claim", b"mine", generation=0)
+    assert calls()["storage"] - before == 1 + more
+
+
 @pytest.mark.parametrize("lost", LOST + NOT_DONE)
 def test_a_replace_without_an_answer_is_known_by_its_generation(
     open_store: OpenStore, faults: Faults, lost: dict[str, object]

@@ -118,3 +118,10 @@ def test_what_is_kept_twice_weighs_once():
     for _ in range(3):
         cache.keep("b", 1, b"4444")
     assert cache.get("a", 1) == b"4444"
+
+
+def test_what_a_listing_shows_is_not_read(kept, bucket):
+    """By whomever it was written."""
+    bucket.write(NAME, b"{}", generation=0, shown=True)
+    assert kept.read(NAME, listed=row(kept)).data == b"{}"
+    assert bucket.reads[NAME] == 0

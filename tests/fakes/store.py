@@ -111,10 +111,17 @@ class MemoryStore:
         return found
 
     def write(
-        self, name: str, data: bytes, *, generation: int | None, content_type: str = "", shown: bool = False
+        self,
+        name: str,
+        data: bytes,
+        *,
+        generation: int | None,
+        content_type: str = "",
+        shown: bool = False,
+        spaced: bool = False,
     ) -> int:
-        """As `Store.write`; the content type is forgotten."""
-        del content_type
+        """As `Store.write`; the content type is forgotten, and nothing takes any time."""
+        del content_type, spaced
         return self.trouble.around("write", name, self._write, name, data, generation, shown)
 
     def _write(self, name: str, data: bytes, generation: int | None, shown: bool) -> int:

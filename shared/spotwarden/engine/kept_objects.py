@@ -37,7 +37,8 @@ class BytesCache(GenerationCache[bytes]):
 class KeptObjects:
     """A `Store` that remembers what it has read and written. Whoever gives the row of a listing is served so.
 
-    Nothing is taken for the newest that a listing has not shown; a write is under its generation as ever.
+    What a row of a listing shows is not read either. Nothing is taken for the newest that a listing has not
+    shown; a write is under its generation as ever.
     """
 
     contents: ClassVar[BytesCache] = BytesCache()
@@ -74,8 +75,8 @@ class KeptObjects:
     def read(
         self, name: str, *, at_most: int = 4 * 1024 * 1024, listed: Entry | None = None
     ) -> Stored | None:
-        """As `Store.read`; no call where the generation that was `listed` is known."""
-        known = self.contents.get(name, listed.generation) if listed else None
+        """As `Store.read`; no call where the generation that was `listed` is known, or its row shows it."""
+        known = (self.contents.get(name, listed.generation) or listed.content) if listed else None
         if known is not None and listed is not None and len(known) <= at_most:
             return Stored(
                 data=known, generation=listed.generation, updated=listed.updated, metadata=listed.metadata
@@ -86,9 +87,18 @@ class KeptObjects:
         return stored
 
     def write(
-        self, name: str, data: bytes, *, generation: int | None, content_type: str = "", shown: bool = False
+        self,
+        name: str,
+        data: bytes,
+        *,
+        generation: int | None,
+        content_type: str = "",
+        shown: bool = False,
+        spaced: bool = False,
     ) -> int:
         """As `Store.write`."""
-        written = self._store.write(name, data, generation=generation, content_type=content_type, shown=shown)
+        written = self._store.write(
+            name, data, generation=generation, content_type=content_type, shown=shown, spaced=spaced
+        )
         self.contents.keep(name, written, data)
         return written

@@ -107,6 +107,10 @@ def _reasons(error: api.GoogleAPICallError) -> list[str]:
     return [*listed, error.reason] if error.reason else listed
 
 
+class BusyError(UnansweredError):
+    """The service asks for patience (429): the call was hardly carried out."""
+
+
 @contextmanager
 def unanswered() -> Iterator[None]:
     """Turn what leaves a call open into `UnansweredError`; let everything else rise."""
@@ -115,7 +119,8 @@ def unanswered() -> Iterator[None]:
     except Exception as error:
         if not is_unanswered(error):
             raise
-        raise UnansweredError(f"{type(error).__name__}: {error}") from error
+        busy = isinstance(error, api.TooManyRequests)
+        raise (BusyError if busy else UnansweredError)(f"{type(error).__name__}: {error}") from error
 
 
 def refusal(call: str, status: int, body: bytes) -> RejectedError | UnansweredError:

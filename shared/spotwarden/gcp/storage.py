@@ -5,9 +5,10 @@ from itertools import islice
 from typing import Any
 from uuid import uuid4
 
-from spotwarden.gcp.errors import unanswered
+from spotwarden.gcp.errors import BusyError, unanswered
 from spotwarden.gcp.objects import A_BATCH, CONTENT, WRITTEN_BY, ObjectDoor, check_size, shown_content
 from spotwarden.gcp.retry_policy import RetryPolicy
+from spotwarden.gcp.spacing import WriteSpacing
 from spotwarden.ports import DESCRIBED_AT_MOST, ConflictError, Entry, Stored, UnansweredError
 
 _ENTRY = "items(name,generation,updated,size,metadata,crc32c),nextPageToken"
@@ -36,6 +37,7 @@ class CloudStorage:
         self._objects = ObjectDoor(project=project, bucket=bucket, retry_policy=retry_policy)
         self._retry_policy = retry_policy
         self._new_word = new_word
+        self._spacing = WriteSpacing()
 
     def close(self) -> None:
         """Give the connections back; the next call opens new ones."""
@@ -103,12 +105,24 @@ class CloudStorage:
         )
 
     def write(
-        self, name: str, data: bytes, *, generation: int | None, content_type: str = "", shown: bool = False
+        self,
+        name: str,
+        data: bytes,
+        *,
+        generation: int | None,
+        content_type: str = "",
+        shown: bool = False,
+        spaced: bool = False,
     ) -> int:
         """As `Store.write`; a write whose answer was lost is recognised and not reported as a conflict."""
         write = _Write(self._objects, name, self._new_word(), shown=shown)
         kind = content_type or "application/octet-stream"
-        return self._retry_policy.insist(lambda: write.once(data, generation, kind))
+        if spaced:
+            self._spacing.wait(name)
+        try:
+            return self._retry_policy.insist(lambda: write.once(data, generation, kind))
+        finally:
+            self._spacing.note(name)
 
     def delete(self, name: str, *, generation: int) -> bool:
         """As `Store.delete`; a delete whose answer was lost and after which nothing is left was ours."""
@@ -142,18 +156,21 @@ class _Write:
         self._name = name
         self._word = word
         self._shown = shown
-        self._in_doubt = False
+        self._in_doubt, self._looks = False, False
 
     def once(self, data: bytes, generation: int | None, kind: str) -> int:
-        """Look whether an earlier try was carried out, and if not, try again."""
-        if (ours := self._ours()) is not None:
+        """Look whether an earlier try was carried out, and if not, try again.
+
+        After one 429 it is tried at once: if that was carried out after all, the next try meets a conflict.
+        """
+        if self._looks and (ours := self._ours()) is not None:
             return ours
         try:
             return self._objects.upload(
                 self._name, data, generation=generation, kind=kind, word=self._word, shown=self._shown
             )
-        except UnansweredError:
-            self._in_doubt = True
+        except UnansweredError as error:
+            self._in_doubt, self._looks = True, self._in_doubt or not isinstance(error, BusyError)
             raise
         except ConflictError:
             if (ours := self._ours()) is not None:

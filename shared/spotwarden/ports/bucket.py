@@ -74,12 +74,20 @@ class Store(Protocol):
         """
 
     def write(
-        self, name: str, data: bytes, *, generation: int | None, content_type: str = "", shown: bool = False
+        self,
+        name: str,
+        data: bytes,
+        *,
+        generation: int | None,
+        content_type: str = "",
+        shown: bool = False,
+        spaced: bool = False,
     ) -> int:
         """Write under `generation` (0 creates, None overwrites anything) and return the new one.
 
         With `shown` listings show the content, up to `SHOWN_AT_MOST` bytes of text: one call instead of one
-        for each object, for what is small and read by everybody.
+        for each object, for what is small and read by everybody. A `spaced` one comes a second after the
+        last write of the object from here, for an object takes one write a second.
 
         Raises `ConflictError`; `UnansweredError` where nobody knows whether it was written. A write that
         was carried out is never reported as a conflict with itself.

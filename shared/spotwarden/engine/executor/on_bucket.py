@@ -52,12 +52,14 @@ def _write(
     data: bytes,
     generation: int | None,
     content_type: str = JSON,
+    *,
+    spaced: bool = False,
 ) -> Done:
     """Write it, under the generation that it must have; what every sweep reads is shown in listings."""
     name = context.layout.build(object_name)
     shown = isinstance(object_name, OpenJob | CaseRecord | AttemptRecord)
     written = context.cloud.store.write(
-        name, data, generation=generation, content_type=content_type, shown=shown
+        name, data, generation=generation, content_type=content_type, shown=shown, spaced=spaced
     )
     return Done(generation=written)
 
@@ -82,9 +84,8 @@ def write_attempt(context: ExecutorContext, action: WriteAttempt) -> Done:
         newest = max(numbers, default=0)
         if numbers.get(newest, 0) != action.after or newest >= record.number:
             raise ConflictError(f"the chain of {record.job} goes on with attempt {newest} already")
-    return _write(
-        context, AttemptRecord(job=record.job, attempt=record.number), pretty(record), action.generation
-    )
+    object_name = AttemptRecord(job=record.job, attempt=record.number)
+    return _write(context, object_name, pretty(record), action.generation, spaced=action.later)
 
 
 def heads(context: ExecutorContext, job: str) -> dict[int, int]:
