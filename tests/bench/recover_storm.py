@@ -198,11 +198,16 @@ class Storm:
         ]
 
 
+def on_record(cloud: Cloud) -> int:
+    """The jobs of which it is written down what they run."""
+    return sum("/metadata/launched/" in name for name in cloud.objects("job-"))
+
+
 def storm(cloud: Cloud, count: int, instances: int, latency: float) -> Storm:
     """Launch, preempt all, and wait until all is over."""
     jobs = launch(cloud, count)
     cloud.tick()
-    seen = until(cloud, lambda: len(cloud.objects("spotwarden/open/")) == count, "all to be seen")
+    seen = until(cloud, lambda: on_record(cloud) == count, "all to be seen, and what they run on record")
     cloud.end("/local/rates")
     cloud.post("/local/rates", {})
     pid = cloud.function()["pid"]

@@ -54,7 +54,7 @@ def at_every_call(worlds, command, happen, *, after_work):
     before, words = command
     # A command reads more often than it changes anything: each change is looked at.
     calls = range(1, MOST_CALLS)
-    for call in calls if after_work else some(calls):
+    for call in calls if after_work else some(calls[1:]):
         for world in worlds(before):
             interruption = Interruption(call, lambda world=world: happen(world), after_work=after_work)
             done = world.type(*words, interruption=interruption)

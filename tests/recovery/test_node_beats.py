@@ -4,7 +4,7 @@ import pytest
 
 from spotwarden.layout import Heartbeat, Layout
 from spotwarden.recovery import node_beats
-from spotwarden.recovery.node_beats import read_beats
+from spotwarden.recovery.node_beats import BeatsOfSome, read_beats
 from tests.fakes.beats import kit_beat
 from tests.fakes.store import MemoryStore
 
@@ -66,3 +66,31 @@ def test_of_those_that_say_nothing_some_names_are_kept(store, monkeypatch):
     heard = read_beats(store, LAYOUT)
     assert heard.junk == ("heartbeats/junk-0", "heartbeats/junk-1")
     assert Heartbeat(job="b", node="b") in heard.of("b")
+
+
+def lists_for(store, jobs, job, nodes=()):
+    """What is heard of a job by who looks at some, and how many lists that takes."""
+    lists = []
+    real = store.each_entry, store.entries
+    store.each_entry = lambda prefix: (lists.append(prefix), real[0](prefix))[1]
+    store.entries = lambda prefix, **how: (lists.append(prefix), real[1](prefix, **how))[1]
+    beats = BeatsOfSome(store, LAYOUT, jobs)
+    return sorted(name.node for name in beats.of(job, nodes)), len(lists)
+
+
+def test_the_heartbeats_of_some_jobs_come_from_one_list(store):
+    """A gang's nodes stand behind its job's name."""
+    assert lists_for(store, ["b", "a"], "a", ("a-1", "a-2")) == (["a-1", "a-2"], 1)
+    assert lists_for(store, ["a"], "a") == (["a-1", "a-2"], 1)
+
+
+def test_where_too_many_stand_between_them_each_job_is_listed_by_itself(store, monkeypatch):
+    """A page of other VMs would be taken in for one job."""
+    monkeypatch.setattr(node_beats, "A_PAGE", 3)
+    assert lists_for(store, ["a", "b"], "b") == (["b"], 2)
+
+
+def test_a_node_that_is_named_otherwise_is_listed_by_its_own_name(store):
+    """It does not stand among them."""
+    kit_beat(store, "zeta", job="b", instance_id="19", step=1)
+    assert lists_for(store, ["a", "b"], "b", ("zeta",)) == (["zeta"], 2)

@@ -1,5 +1,6 @@
 """More jobs at once than one sweep takes: it asks further instances of its function to look at them."""
 
+from collections import Counter
 from datetime import timedelta
 
 import msgspec
@@ -41,6 +42,12 @@ def ran_again(world):
     """The jobs that have a second attempt with a VM, or with a request for one."""
     names = [entry.name for entry in world.cloud.store.entries("job-", glob="job-*/metadata/attempts/2.json")]
     return {name.split("/")[0] for name in names if world.read(name)["tries"]}
+
+
+def kind_of(name):
+    """What kind of object a name is of, for the kinds that are counted here."""
+    kinds = ("create-instance.sh", "instance-id", "attempts/", "preempted-jobs/", "heartbeats/", "metadata/")
+    return next((kind for kind in kinds if kind in name), "")
 
 
 def turn_of(world):
@@ -152,15 +159,63 @@ def test_an_event_of_a_job_that_others_look_at_lists_once_the_turn_is_free(struc
     assert lists_of(struck, "job-2", message="8")
 
 
-def test_a_create_that_is_over_is_looked_at_at_once(struck):
-    """It may have failed, and the next place is to be asked."""
+@pytest.mark.parametrize("left", [0, JOBS])
+def test_a_create_that_has_failed_is_looked_at_at_once(struck, left):
+    """The next place is to be asked; one that went well is no haste."""
     struck.tick()
-    struck.deliver(0)
     [first, *_] = struck.named()
+    struck.world.cloud.compute.stock_out("us-central1-a", left=left)
+    struck.deliver(0)
     struck.topic.messages.clear()
-    struck.world.wait(seconds=10)
+    struck.world.wait(seconds=AGAIN.total_seconds() / 2)
     struck.tick()
-    assert {job for jobs in struck.named() for job in jobs} <= set(first)
+    again = [job for jobs in struck.named() for job in jobs]
+    assert again == ([] if left else first)
+
+
+def test_the_jobs_of_a_message_are_neighbours_by_their_names(struck):
+    """So are their heartbeats, which one list then shows."""
+    struck.tick()
+    named = [job for jobs in struck.named() for job in jobs]
+    assert named == sorted(named)
+
+
+@pytest.fixture
+def calls_for(struck):
+    """What instances that were just started ask of the bucket for one message, by call and kind of object."""
+
+    def look():
+        struck.forget()
+        slow = Slow(struck.ports())
+        struck.push(struck.message(0), slow.cloud)
+        return Counter((call, kind_of(str(what))) for call, what, _ in slow.made)
+
+    return look
+
+
+def test_each_instance_reads_of_a_job_what_no_list_shows(struck, calls_for):
+    """Of its records, ids and heartbeats nothing; its folder is listed once."""
+    struck.tick()
+    [first, *_] = struck.named()
+    asked = len(first)
+    claims = calls_for()
+    assert ran_again(struck.world) == set(first)
+    struck.world.wait(minutes=1)
+    ends = calls_for()
+    for calls in (claims, ends):
+        assert calls["entries", "metadata/"] == calls["read", "create-instance.sh"] == asked
+        assert calls["entries", "heartbeats/"] == 1
+        assert calls["read", "attempts/"] == calls["read", "instance-id"] == 0
+    assert (claims["read", "preempted-jobs/"], ends["read", "preempted-jobs/"]) == (asked, 0)
+    assert claims["operation", ""] == ends["operation", ""] == 0
+
+
+def test_a_claim_follows_the_look_at_the_folder(struck, calls_for):
+    """Its record is older than the list of instances, so that no second one is needed."""
+    struck.tick()
+    claims = calls_for()
+    assert claims["instances", ""] == claims["operations", ""] == 1
+    assert claims["entries", "attempts/"] == 0
 
 
 def test_a_job_whose_vm_still_goes_is_not_asked_for_yet(crowd):
@@ -289,6 +344,20 @@ def test_a_message_names_a_bounded_number_of_jobs():
     named = ["a", "a", *(f"job-{number}" for number in range(1000))]
     tick = open_tick("recover_spot", pushed(msgspec.json.encode({"jobs": named})), Layout())
     assert (tick.batch, tick.patient, tick.jobs[:2], len(tick.jobs)) == (True, True, ("a", "job-0"), 250)
+
+
+def test_a_record_as_new_as_the_markers_is_looked_at_once_more(struck):
+    """Nobody knows whether it was there when the instances were listed."""
+    struck.tick()
+    [first, *_] = struck.named()
+    name = f"{first[0]}/metadata/attempts/1.json"
+    struck.world.store(name, struck.world.cloud.store.read(name).data)
+    struck.forget()
+    slow = Slow(struck.ports())
+    struck.push(struck.message(0), slow.cloud)
+    heads = [what for call, what, _ in slow.made if call == "entries" and "attempts/" in str(what)]
+    assert heads == [f"{first[0]}/metadata/attempts/"]
+    assert ran_again(struck.world) == set(first)
 
 
 def test_an_instance_that_was_asked_has_the_entries_of_its_jobs_from_one_list(struck):

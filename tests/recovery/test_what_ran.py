@@ -7,11 +7,12 @@ import pytest
 
 from spotwarden.engine.executor import Executor
 from spotwarden.engine.log import silent
-from spotwarden.layout import CreateScript
+from spotwarden.layout import CreateScript, ScriptFile
 from spotwarden.model.action import RecordLaunched
 from spotwarden.model.attempt import AttemptState
 from spotwarden.model.outcome import Done
 from spotwarden.model.tick import Tick
+from tests.fakes.world import SCRIPT
 
 FIRST, SECOND = (f"test-vm/metadata/launched/{number}.json" for number in (1, 2))
 
@@ -68,3 +69,32 @@ def test_a_record_of_what_ran_is_never_replaced(bare):
     late = RecordLaunched(reason="seen", job="test-vm", attempt=1, ran={"test-vm": None})
     assert executor.apply(late) == Done()
     assert bare.cloud.store.read(FIRST).data == before
+
+
+def brought_back(world):
+    """The records of what ran, once the job was taken and runs again."""
+    world.settle()
+    world.preempt()
+    world.wait(minutes=1)
+    world.sweep_until_quiet()
+    world.settle()
+    assert world.attempts()[-1].state is AttemptState.RUNNING
+    return [name for name in world.names("test-vm/") if "/launched/" in name]
+
+
+def test_what_the_same_script_makes_again_is_on_record_already(world):
+    """Nothing is fetched, and nothing is written a second time."""
+    assert brought_back(world) == [FIRST]
+
+
+@pytest.mark.parametrize("thing", [CreateScript(job="test-vm"), ScriptFile(job="test-vm", path="run.sh")])
+def test_what_another_script_makes_is_written_down(world, thing):
+    """Or the same script, with another file beside it."""
+    world.settle()
+    world.store(thing, SCRIPT)
+    assert brought_back(world) == [FIRST, SECOND]
+
+
+def test_what_runs_without_a_script_is_written_down_each_time(bare):
+    """Nothing else says what it is."""
+    assert brought_back(bare) == [FIRST, SECOND]

@@ -130,7 +130,8 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     when its job wrote its status, where it was launched again before a sweep had seen its VMs gone.
     `waits_told` is how many notices its owner has had that it waits for room. `bent` means that the gang
     before it goes on, with fewer nodes or with some more, and `lacking` are the nodes that are to be
-    refilled. `planned` is why a job that ran was moved; "" where it was lost.
+    refilled. `planned` is why a job that ran was moved; "" where it was lost. `registered` are the
+    generations of the registrations that name its instances, by node, where who wrote this knew them.
     """
 
     job: str
@@ -167,6 +168,7 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     bent: bool = False
     lacking: Mapping[str, LackingNode] = {}
     planned: str = ""
+    registered: Mapping[str, int] = {}
 
     @property
     def wanted(self) -> dict[str, str]:

@@ -81,6 +81,11 @@ def adopt(facts: JobFacts, tick: Tick) -> WriteAttempt | KeepWatch | None:
         started=None if waiting(new.values(), ids.values()) else began,
         seen=True,
         owner=facts.owner,
+        registered={
+            node: facts.registered_at.get(node, 0)
+            for node, name in ids.items()
+            if facts.registrations.get(node) == name
+        },
     )
     return WriteAttempt(reason=record.reason, record=record, generation=0, after=facts.head)
 
@@ -197,10 +202,12 @@ def settle(facts: JobFacts, tick: Tick) -> Step | None:
         return WriteAttempt(reason=reason, record=running, generation=facts.head)
     wanted = watch_of(facts, newest)
     if newest.bent:
-        return _as_before(facts, wanted)
+        return _on_record(facts, wanted, "the gang goes on")
     watched = facts.watched.watch if facts.watched else None
     if watched and facts.may_move:
         wanted = replace(wanted, moving=watched.moving)
+    if facts.recorded and not newest.seen:
+        return _on_record(facts, wanted, "the job runs")
     behind: Step | None = None
     if watched is None or replace(watched, recorded=False) != wanted:
         generation = facts.watched.generation if facts.watched else 0
@@ -227,13 +234,13 @@ def _is_due(job: str, tick: Tick) -> bool:
     return place % len(tick.jobs) < RECORDED
 
 
-def _as_before(facts: JobFacts, wanted: Watch) -> KeepWatch | None:
-    """The entry of a gang that goes on with other members: what they were launched as is on record."""
+def _on_record(facts: JobFacts, wanted: Watch, reason: str) -> KeepWatch | None:
+    """The entry of a job of which nothing is to be read: what its VMs were launched as is on record."""
     wanted = replace(wanted, recorded=True)
     if facts.watched is not None and facts.watched.watch == wanted:
         return None
     generation = facts.watched.generation if facts.watched else 0
-    return KeepWatch(reason="the gang goes on", job=facts.job, watch=wanted, generation=generation)
+    return KeepWatch(reason=reason, job=facts.job, watch=wanted, generation=generation)
 
 
 def watch_of(facts: JobFacts, newest: Attempt) -> Watch:

@@ -50,6 +50,7 @@ def finish(
         lease=None,
         not_before=None,
         updated=tick.now,
+        registered={node: facts.registered_at.get(node, 0) for node in ids},
     )
     return WriteAttempt(reason="the instances exist", record=running, generation=newest.generation)
 

@@ -26,10 +26,11 @@ from spotwarden.model.watch import Watched
 from spotwarden.ports import Cloud, Entry
 from spotwarden.recovery.crowds import LISTED, told_apart
 from spotwarden.recovery.event_look import Ahead, Storm, is_known_storm, keep_storm, look_ahead, look_at_one
+from spotwarden.recovery.job_folder import NEVER
 from spotwarden.recovery.job_look import Looking, RestOfMarkers
 from spotwarden.recovery.markers import job_names
 from spotwarden.recovery.moving import turns
-from spotwarden.recovery.node_beats import LazyBeats
+from spotwarden.recovery.node_beats import BeatsOfSome, LazyBeats
 from spotwarden.recovery.open_jobs import is_whole, list_open, log_from, read_entries, read_watches
 from spotwarden.recovery.sharing import SharedJobs, Sharing, none_shared
 from spotwarden.recovery.shown import LOG_MARGIN, ShownInstances
@@ -124,7 +125,16 @@ def _batch(cloud: Cloud, layout: Layout, tick: Tick, workers: int) -> GatheredJo
     own = [entry for some in markers.values() for entry in some]
     since = _since(own, about, turn.swept or turn.shared_since, turn, tick)
     shown = ShownInstances(instances, cloud.compute.operations(since))
-    look = Looking(cloud.store, layout, shown=shown, swept=turn.swept, workers=workers, watched=watches)
+    look = Looking(
+        cloud.store,
+        layout,
+        shown=shown,
+        swept=turn.swept,
+        workers=workers,
+        watched=watches,
+        beats=BeatsOfSome(cloud.store, layout, tick.jobs),
+        before=max([NEVER, *(entry.updated for entry in (*written, *opened))]),
+    )
     return GatheredJobs(
         jobs=[partial(look.at, job, entries) for job, entries in markers.items()],
         rest=partial(look.at_the_others, ()),
@@ -167,6 +177,7 @@ def _everything(
         workers=width.workers,
         watched=watches,
         beats=LazyBeats(cloud.store, layout),
+        before=max([NEVER, *(entry.updated for entry in written), *(entry.since for entry in watches)]),
     )
     looks = {job: partial(look.at, job, crowd.by_job.get(job, ()), may_move=job in may_move) for job in jobs}
     sharing = Sharing(taken.turn, tick, shown, watches)

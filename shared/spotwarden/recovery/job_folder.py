@@ -1,5 +1,6 @@
 """A job's own objects, read in an order that matters: its entry among the open jobs first."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 import msgspec
@@ -11,6 +12,7 @@ from spotwarden.engine.policy_file.reading import durations, read_toml
 from spotwarden.layout import (
     AttemptRecord,
     CaseRecord,
+    CreateScript,
     Heartbeat,
     InstanceId,
     JobFileName,
@@ -18,6 +20,8 @@ from spotwarden.layout import (
     Layout,
     MetricsFile,
     OpenJob,
+    ResolvedScript,
+    ScriptFile,
     StatusCode,
 )
 from spotwarden.model.attempt import Attempt, AttemptState, Recorded
@@ -70,8 +74,7 @@ def look_at_job(
     if beats is not None:
         folder = folder.with_beats(beats.of(job, folder.nodes()))
     ledger = read_ledger(store, layout, folder)
-    number = ledger[-1].attempt.number if ledger else 0
-    registered = _registrations(store, layout, folder)
+    registered = _registrations(store, layout, folder, ledger)
     file = read_job_file(store, layout, job, folder)
     facts = JobFacts(
         job=job,
@@ -86,7 +89,7 @@ def look_at_job(
         waiting=frozenset(
             beat.instance_id for beat in folder.beats.values() if (beat.job, beat.status) == (job, "waiting")
         ),
-        recorded=LaunchedRecord(job=job, attempt=number) in folder.things if number else False,
+        recorded=_is_recorded(job, folder, [recorded.attempt for recorded in ledger]),
     )
     status = _status(store, layout, job, folder)
     present = newest([recorded.attempt for recorded in ledger])
@@ -95,6 +98,19 @@ def look_at_job(
     ):
         return facts
     return msgspec.structs.replace(facts, status_code=code_in(status.data), ended=status.updated)
+
+
+def _is_recorded(job: str, folder: JobFolder, ledger: Sequence[Attempt]) -> bool:
+    """Whether what was launched as the newest attempt is written down, as that one or as one before it.
+
+    Our own launches are what the script makes, as long as neither it nor a file beside it has changed.
+    """
+    written = [item for item in ledger if LaunchedRecord(job=job, attempt=item.number) in folder.things]
+    if not written or ledger[-1].seen:
+        return bool(written) and written[-1] is ledger[-1]
+    kinds = (CreateScript, ResolvedScript, ScriptFile)
+    changed = [row.updated for name, row in folder.things.items() if isinstance(name, kinds)]
+    return written[-1] is ledger[-1] or max(changed, default=AFTER_ALL) <= written[-1].created
 
 
 def _is_of_claimed(status: Stored, newest: Attempt | None) -> bool:
@@ -172,12 +188,25 @@ def watch_in(name: str, job: str, data: bytes) -> Watch:
     return watch
 
 
-def _registrations(store: Store, layout: Layout, folder: JobFolder) -> dict[str, tuple[str, int]]:
-    """By node the id, and the generation that says it."""
+def _registrations(
+    store: Store, layout: Layout, folder: JobFolder, ledger: Sequence[Recorded]
+) -> dict[str, tuple[str, int]]:
+    """By node the id, and the generation that says it; what the chain tells of one is not read again."""
+    known = {
+        (node, generation): recorded.attempt.instances.get(node, "")
+        for recorded in ledger
+        for node, generation in recorded.attempt.registered.items()
+    }
     found: dict[str, tuple[str, int]] = {}
     for object_name in folder.of(InstanceId):
+        if not isinstance(object_name, InstanceId):
+            continue
+        generation = folder.things[object_name].generation
+        if said := known.get((object_name.node, generation)):
+            found[object_name.node] = (said, generation)
+            continue
         stored = folder.read(store, layout, object_name, at_most=OBJECT_AT_MOST)
-        if isinstance(object_name, InstanceId) and stored is not None:
+        if stored is not None:
             said = stored.data.decode(errors="replace").strip()
             found[object_name.node] = (said, stored.generation)
     return found
@@ -207,7 +236,7 @@ def _file_in(data: bytes) -> JobFile:
     return typed.convert(durations(read_toml(data)), JobFile)
 
 
-NEVER = datetime.min.replace(tzinfo=UTC)
+NEVER, AFTER_ALL = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
 
 
 def telling(folder: JobFolder) -> Heartbeat | None:

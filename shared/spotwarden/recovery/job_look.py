@@ -12,9 +12,10 @@ from spotwarden.model.facts import JobFacts
 from spotwarden.model.marker import Marker, UnusableMarker
 from spotwarden.model.watch import Watched
 from spotwarden.ports import Entry, Store
+from spotwarden.recovery.attempts import IN_FLIGHT
 from spotwarden.recovery.crowds import LOOKED_UP, UNKNOWN, likeliest
-from spotwarden.recovery.job_folder import look_at_job
-from spotwarden.recovery.markers import look_up, read_marker, read_markers
+from spotwarden.recovery.job_folder import NEVER, look_at_job
+from spotwarden.recovery.markers import answered_marker, look_up, read_marker, read_markers
 from spotwarden.recovery.node_beats import BeatSource, JobBeats
 from spotwarden.recovery.nodes import with_nodes
 from spotwarden.recovery.shown import ShownInstances
@@ -34,6 +35,9 @@ class Looking:
 
     A job's markers are read in its own turn, so that the first need not wait for the last. They are as they
     were when they were listed; one that was written anew since is the next sweep's.
+
+    What was written before the moment `before`, by the bucket's clock, stood there when the instances were
+    listed.
     """
 
     def __init__(
@@ -46,9 +50,11 @@ class Looking:
         workers: int = 1,
         watched: Iterable[Watched] = (),
         beats: BeatSource | None = None,
+        before: datetime = NEVER,
     ) -> None:
         self._store, self._layout = store, layout
         self._shown, self._swept, self._workers = shown, swept, workers
+        self._before = before
         self._watched = {entry.watch.job: entry for entry in watched}
         self._beats = beats or JobBeats(store, layout)
         self._unusable: list[UnusableMarker] = []
@@ -56,11 +62,16 @@ class Looking:
 
     def at(self, job: str, entries: Sequence[Entry], *, may_move: bool = False) -> JobFacts:
         """The job with its markers; one that names another job is not its own."""
-        return replace(self.look(job, list(self._mine(job, entries))), may_move=may_move)
+        found = self._found(job)
+        facts = self._with_nodes(found, list(self._mine(found, entries)))
+        return replace(facts, may_move=may_move)
 
-    def _mine(self, job: str, entries: Sequence[Entry]) -> Iterator[Marker]:
+    def _mine(self, facts: JobFacts, entries: Sequence[Entry]) -> Iterator[Marker]:
+        job = facts.job
         for entry in entries:
-            marker = read_marker(self._store, self._layout, entry)
+            marker = answered_marker(self._layout, entry, facts.newest) or read_marker(
+                self._store, self._layout, entry
+            )
             if isinstance(marker, UnusableMarker):
                 self._unusable.append(marker)
             elif marker is not None and marker.body.job not in {None, job}:
@@ -86,10 +97,23 @@ class Looking:
 
     def look(self, job: str, markers: Sequence[Marker]) -> JobFacts:
         """The job with these markers, and what Compute Engine shows of its nodes."""
+        return self._with_nodes(self._found(job), markers)
+
+    def _found(self, job: str) -> JobFacts:
         watched = self._watched.get(job)
-        found = look_at_job(self._store, self._layout, job, watched=watched, beats=self._beats)
+        return look_at_job(self._store, self._layout, job, watched=watched, beats=self._beats)
+
+    def _with_nodes(self, found: JobFacts, markers: Sequence[Marker]) -> JobFacts:
         facts = with_nodes(found, markers, self._shown)
-        return replace(facts, last_sweep=self._swept)
+        surveyed = self._is_old(found)
+        return replace(facts, last_sweep=self._swept, surveyed=surveyed, fresh=surveyed)
+
+    def _is_old(self, facts: JobFacts) -> bool:
+        """Whether the instances were listed after all that its chain can have made was asked for."""
+        newest = facts.ledger[-1] if facts.ledger else None
+        if newest is None or newest.written is None or newest.attempt.state in IN_FLIGHT:
+            return False
+        return newest.written < self._before
 
 
 def _may_hide(shown: ShownInstances) -> bool:

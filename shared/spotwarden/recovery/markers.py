@@ -8,6 +8,7 @@ import msgspec
 from spotwarden import typed
 from spotwarden.engine.fan_out import Each, each
 from spotwarden.layout import InstanceId, Layout, MarkerName, NotInLayoutError, job_of, job_problem
+from spotwarden.model.attempt import Attempt
 from spotwarden.model.marker import Marker, MarkerBody, UnusableMarker
 from spotwarden.ports import Entry, Store
 from spotwarden.recovery.shown import NODE_OF_A_GANG
@@ -99,6 +100,18 @@ def read_marker(store: Store, layout: Layout, entry: Entry) -> Marker | Unusable
     except (msgspec.DecodeError, ValueError) as problem:
         return _unusable(layout, entry, f"its content cannot be read: {problem}", data)
     return Marker(node=node, generation=entry.generation, written=entry.updated, body=body, data=data)
+
+
+def answered_marker(layout: Layout, entry: Entry, newest: Attempt | None) -> Marker | None:
+    """The marker as the newest attempt tells of it, whose claim has read it; None where it does not.
+
+    Without reading it: what is left is to clear it.
+    """
+    node = entry.name.removeprefix(layout.markers())
+    if newest is None or newest.early or newest.markers.get(node) != entry.generation:
+        return None
+    body = MarkerBody(instance_id=newest.replaces.get(node))
+    return Marker(node=node, generation=entry.generation, written=entry.updated, body=body)
 
 
 def node_of(layout: Layout, name: str) -> str:

@@ -22,6 +22,8 @@ TEXT_AT_MOST = 16 * 1024 * 1024
 """Characters of checkpoints and metrics that are kept in all; they take thrice as many bytes."""
 ELSE = 256
 """Characters of a heartbeat's custom metadata beside these two: the job kit writes fewer."""
+A_PAGE = 1_000
+"""Heartbeats that are listed for some jobs: one call, and no more rows than are taken in within 30 ms."""
 JUNK_AT_MOST = 100
 """Names that are kept of heartbeats that cannot be understood."""
 
@@ -55,10 +57,15 @@ def read_beats(store: Store, layout: Layout, nodes: Collection[str] = ()) -> Hea
     Each may have 8 KiB of custom metadata. Those behind `TEXT_AT_MOST` are taken in without checkpoint and
     metrics.
     """
+    rows = store.each_entry(layout.heartbeats() + _beginning(sorted(nodes)))
+    return _heard(layout, islice(rows, BEATS_AT_MOST))
+
+
+def _heard(layout: Layout, rows: Iterable[Entry]) -> HeardBeats:
     by_job: dict[str, dict[Heartbeat, NodeBeat]] = {}
     junk: list[str] = []
     room = TEXT_AT_MOST
-    for entry in islice(store.each_entry(layout.heartbeats() + _beginning(sorted(nodes))), BEATS_AT_MOST):
+    for entry in rows:
         room -= max(sum(map(len, entry.metadata.values())) - ELSE, 0)
         found = _node_beat(layout, entry, brief=room < 0)
         if found is None:
@@ -127,3 +134,26 @@ class JobBeats:
     def of(self, job: str, nodes: Iterable[str] = ()) -> Mapping[Heartbeat, NodeBeat]:
         """Those of this job, by what they say; without nodes those whose names begin as its own."""
         return read_beats(self._store, self._layout, tuple(nodes) or (job,)).of(job)
+
+
+class BeatsOfSome(JobBeats):
+    """The same for who looks at some jobs: one list from the first of their names to the last.
+
+    A job is listed by itself where a node has another name than its job, and where the heartbeats of too many
+    others stand between them.
+    """
+
+    def __init__(self, store: Store, layout: Layout, jobs: Collection[str]) -> None:
+        super().__init__(store, layout)
+        # Behind the last job are its nodes, where it is a gang.
+        self._first, self._end = min(jobs), f"{max(jobs)}~"
+        below = layout.heartbeats()
+        rows = store.entries(below, start=below + self._first, end=below + self._end, limit=A_PAGE)
+        self._heard = _heard(layout, rows) if len(rows) < A_PAGE else None
+
+    def of(self, job: str, nodes: Iterable[str] = ()) -> Mapping[Heartbeat, NodeBeat]:
+        """Those of this job, by what they say."""
+        nodes = tuple(nodes) or (job,)
+        if self._heard is None or not all(self._first <= node < self._end for node in nodes):
+            return super().of(job, nodes)
+        return self._heard.of(job)

@@ -199,7 +199,8 @@ def _choice(facts: JobFacts, tried: Try) -> Choice | None:
 
 def _created(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> Step:
     """Note the operation, look at it, and finish or fail with it."""
-    attempt, last, operation = newest.attempt, newest.attempt.tries[-1], facts.operation
+    attempt, last = newest.attempt, newest.attempt.tries[-1]
+    operation = facts.operation or _told(facts, last)
     if operation and not last.operation:
         noted = replace(asking.noted(attempt, tick, operation=operation.name), lease=None, updated=tick.now)
         # The claim was written a moment ago, and an object takes one write a second.
@@ -222,6 +223,14 @@ def _created(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> S
     if not isinstance(facts.launch, Launch) or not facts.launch.gang:
         return finish(facts, newest, {operation.target_name: operation.target_id}, tick)
     return _gang_created(facts, newest, policy, tick)
+
+
+def _told(facts: JobFacts, last: Try) -> Operation | None:
+    """The operation of a single VM's insert as the log tells of it, once it is over: it need not be asked."""
+    if facts.forgotten:
+        return None
+    over = (insert for insert in facts.inserts if insert.done and insert.kind == "insert")
+    return next((insert for insert in over if insert.name == last.operation), None)
 
 
 def _under_way(facts: JobFacts, last: Try) -> Wait:

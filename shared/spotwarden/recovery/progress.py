@@ -161,6 +161,11 @@ def _going(facts: JobFacts, step: DeleteInstance, _outcome: Done) -> JobFacts:
     return replace(facts, instances=seen)
 
 
+def _registered(facts: JobFacts, step: RegisterInstance, outcome: Done) -> JobFacts:
+    at = {**facts.registered_at, step.node: outcome.generation}
+    return replace(facts, registered=facts.registered | {step.node}, registered_at=at)
+
+
 def _aside(facts: JobFacts, step: Quarantine, _outcome: Done) -> JobFacts:
     cleared = _without_marker(facts, step.name, step.generation)
     return replace(cleared, registered=facts.registered | {step.name})
@@ -197,7 +202,7 @@ _LEARN: Mapping[type, Callable[[JobFacts, Any, Done], JobFacts]] = {
     KeepWatch: _watch,
     EndWatch: lambda facts, _step, _done: replace(facts, watched=None),
     RecordLaunched: lambda facts, _step, _done: replace(facts, recorded=True),
-    RegisterInstance: lambda facts, step, _done: replace(facts, registered=facts.registered | {step.node}),
+    RegisterInstance: _registered,
     Tell: lambda facts, step, _done: replace(facts, told=facts.told | {step.notice.id}),
     ClearMarker: lambda facts, step, _done: _without_marker(facts, step.node, step.generation),
     Quarantine: _aside,

@@ -75,7 +75,8 @@ class Sharing:
         """
         if len(looks) <= share_from or self._tick.now - self._since >= SHARED_FOR:
             return None
-        others = [job for job in looks if job not in own]
+        # By their names: the heartbeats of a part stand beside one another.
+        others = sorted(job for job in looks if job not in own)
         messages = parts([job for job in others if self._is_ready(job, markers.get(job, ()))], share_from)
         left = self._left(looks, messages)
         return SharedJobs(
@@ -91,9 +92,7 @@ class Sharing:
             shared = None  # It was asked for because of something else, and is lost since.
         if self._goes(job):
             return now - (shared.at if shared else self._since) >= AGAIN
-        return (
-            shared is None or shared.going or now - shared.at >= AGAIN or self._has_an_answer(job, shared.at)
-        )
+        return shared is None or shared.going or now - shared.at >= AGAIN or self._was_refused(job, shared.at)
 
     def _goes(self, job: str) -> bool:
         """Whether a VM that its entry counts on is on its way out: its name is taken until it is gone."""
@@ -101,12 +100,15 @@ class Sharing:
         ids = entry.watch.instances.values() if entry else ()
         return any(instance.status in GOING for instance in self._shown.of_ids(ids))
 
-    def _has_an_answer(self, job: str, since: datetime) -> bool:
-        """Whether a create that was asked for since then is over, well or not."""
+    def _was_refused(self, job: str, since: datetime) -> bool:
+        """Whether a create that was asked for since then has failed: the next place is asked for at once.
+
+        What came of one that went well is written down after `AGAIN`: the job runs, and others wait.
+        """
         entry = self._watched.get(job)
         names = {job, *(entry.watch.instances if entry else ())}
         return any(
-            insert.done and insert.kind == "insert" and insert.at is not None and insert.at >= since
+            insert.done and insert.error and insert.at is not None and insert.at >= since
             for insert in self._shown.inserts(job=job, names=names)
         )
 
