@@ -243,6 +243,7 @@ class World(Ground):
         """No time limit of a Flex-start VM is shorter than ten minutes: ticks, and their messages, see it."""
         ran = self.now() - (vm.seen.started or self.now())
         self.pass_time(max(SHORTEST_FLEXIBLE_RUN - ran, timedelta(0)))
+        self.cloud.compute.show(vm.seen.zone)
         self.sweep_now()
         self.deliver_all()
 
