@@ -62,6 +62,13 @@ def fault_of(
         return _over(machine, record, contradiction(record, others, policy))
     if machine.id in record.instances.values():
         return None
+    return _no_member(machine, record, policy)
+
+
+def _no_member(machine: Machine, record: JobRecord, policy: Policy) -> OrphanFault | None:
+    """An open job's newest record doesn't have it."""
+    if machine.name in record.lacking and machine.id not in record.past:
+        return _joins(machine, record, policy)
     if record.state is AttemptState.RUNNING and (fault := _replaced(machine, record)):
         return fault
     if machine.status is Status.PENDING:
@@ -158,6 +165,20 @@ def _left_of_gang(machine: Machine, record: JobRecord) -> OrphanFault | None:
         " again, then run"
         f" `spotwarden restart {record.job}`",
         evidence={"closed": moment(record.updated)},
+    )
+
+
+def _joins(machine: Machine, record: JobRecord, policy: Policy) -> OrphanFault | None:
+    """A node that a gang has asked for again is no member before it is set up."""
+    began = begun(machine)
+    if began is None:
+        return None
+    return OrphanFault(
+        reason=f"it has been waiting to join {record.job} since it started. Its gang runs without it",
+        since=began + 2 * policy.governance.launch_grace,
+        reading=Reading.UNKNOWN,
+        todo="check its log, and that recover_spot runs. If you don't need the node, delete the VM",
+        evidence={"running attempt": str(record.attempt)},
     )
 
 

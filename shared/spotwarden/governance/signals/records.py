@@ -29,7 +29,7 @@ from spotwarden.layout import (
     ObjectName,
     StatusCode,
 )
-from spotwarden.model.attempt import CLOSED, AttemptState, Removal, Try
+from spotwarden.model.attempt import CLOSED, AttemptState, LackingNode, Removal, Try
 from spotwarden.model.moment import Moment
 from spotwarden.model.watch import Watch
 from spotwarden.ports import Store, UnansweredError
@@ -55,6 +55,7 @@ class Launched(msgspec.Struct, frozen=True, kw_only=True):
     early: bool = False
     removed: dict[str, Removal] = {}
     tries: tuple[Try, ...] = ()
+    lacking: dict[str, LackingNode] = {}
 
     @property
     def closed(self) -> bool:
@@ -167,6 +168,7 @@ def _with_newest(record: JobRecord, newest: Launched | None) -> JobRecord:
         updated=newest.updated,
         owner=record.file.owner or newest.owner,
         removed=frozenset(removal.instance_id for removal in newest.removed.values()),
+        lacking=frozenset(newest.lacking),
     )
 
 
