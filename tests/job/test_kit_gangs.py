@@ -65,6 +65,25 @@ def test_a_node_that_loses_its_peer_stops_and_leaves_the_job_open(lab):
     first.delete()
 
 
+def test_all_nodes_of_a_gang_that_goes_on_begin_with_what_one_of_them_saved_last(lab):
+    """The other has an older file of the same length on its disk."""
+    name = next(lab._names)
+    lab.write(f"{name}/output/best", "old")
+    command = (
+        '[ ! -e again ] || { echo "has $(cat $SPOTWARDEN_OUTPUT/best)"; exit 0; }; touch again;'
+        " [ $RANK = 1 ] || printf new > $SPOTWARDEN_OUTPUT/best; exec sleep 60"
+    )
+    first, second = lab.gang(command, name=name)
+    lab.until(lambda: first.object("output/best") == "new", "a newer file")
+    lab.until(lambda: second.beat, "a heartbeat")
+    lab.write(f"preempted-jobs/{second.name}", '{"attempt": 1}')
+    lab.until(lambda: first.beat["status"] != "running", "the first node to stop")
+    lab.delete(f"preempted-jobs/{second.name}")
+    assert first.status() == "0"
+    for vm in (first, second):
+        assert "has new" in vm.said
+
+
 def test_a_gang_goes_on_when_the_lost_node_is_back(lab):
     """A peer that only rebooted has its marker cleared: then the program runs once more."""
     first, second = lab.gang("echo begin; [ -e again ] && exit 0; touch again; exec sleep 60")

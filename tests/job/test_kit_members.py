@@ -5,6 +5,8 @@ import re
 
 import pytest
 
+from tests.job.lab import ZONE
+
 TRAIN = (
     "cat $SPOTWARDEN_OUTPUT/best 2>/dev/null;"
     ' echo "epoch $SPOTWARDEN_ATTEMPT: rank $RANK of $NODES at $MASTER_ADDR";'
@@ -129,6 +131,58 @@ def test_members_that_wait_for_another_go_on_saying_so_while_the_bucket_is_silen
     assert [vm.beat["status"] for vm in beats] == ["joining"] * 2
     gate.touch()
     assert bent.until_all(2, 3) == ["0 of 3", "1 of 3", "2 of 3"]
+
+
+def test_a_member_that_is_stopped_and_started_again_waits_and_joins_by_the_next_record(bent):
+    """With what the others have saved meanwhile, though its own disk has a file of that length."""
+    first, second, third = bent.vms
+    vm = bent.vms[third]
+    bent.lab.until(lambda: vm.object("output/best"), "the first checkpoint")
+    bent.lab.call("POST", f"{ZONE}/instances/{third}/stop")
+    vm.until_off()
+    bent.record(2, first, second)
+    bent.until_all(2, 2)
+    bent.lab.call("POST", f"{ZONE}/instances/{third}/start")
+    bent.lab.until(lambda: vm.beat["status"] == "waiting", "the node to wait")
+    assert third not in bent.ranks(2)
+    bent.record(3, first, second, third)
+    assert bent.until_all(3, 3) == ["0 of 3", "1 of 3", "2 of 3"]
+    assert "saved by 2" in vm.said
+    assert "saved by 1" not in vm.said
+
+
+def test_a_node_of_the_first_launch_that_is_started_again_waits_too(lab):
+    """Nothing in its metadata says that its gang bends: the records do."""
+    name = next(lab._names)
+    more = {"NODES": "3", "MASTER_ADDR": f"{name}-1", "spotwarden_job": name, "spotwarden_attempt": "1"}
+    vm = lab.boot(f"{name}-3", spotwarden_command="echo began; sleep 300", **more)
+    vm.until_said("began")
+    lab.call("POST", f"{ZONE}/instances/{vm.name}/stop")
+    vm.until_off()
+    ids = {f"{name}-1": "1", f"{name}-2": "2"}
+    body = {"job": name, "number": 2, "state": "running", "instances": ids, "bent": True}
+    lab.write(f"{name}/metadata/attempts/1.json", json.dumps({"number": 1, "instances": {vm.name: vm.id}}))
+    lab.write(f"{name}/metadata/attempts/2.json", json.dumps(body))
+    lab.call("POST", f"{ZONE}/instances/{vm.name}/start")
+    lab.until(lambda: vm.beat["status"] == "waiting", "the node to wait")
+    assert vm.said.count("began") == 1
+    vm.delete()
+
+
+def test_a_former_member_whose_job_is_made_anew_shuts_down_and_keeps_its_disk(bent):
+    """Whoever started it may want what is on it."""
+    first, second, third = bent.vms
+    vm = bent.vms[third]
+    bent.lab.call("POST", f"{ZONE}/instances/{third}/stop")
+    vm.until_off()
+    bent.record(2, first, second)
+    bent.until_all(2, 2)
+    bent.lab.write(f"{bent.name}/metadata/attempts/3.json", '{"state": "claimed", "instances": {}}')
+    bent.lab.call("POST", f"{ZONE}/instances/{third}/start")
+    vm.until_said("the job goes on without this VM; it shuts down")
+    bent.lab.until(
+        lambda: bent.lab.call("GET", f"{ZONE}/instances/{third}")["status"] == "TERMINATED", "its stop"
+    )
 
 
 def test_a_gang_that_bends_ends_with_the_status_of_its_newest_epoch(lab):

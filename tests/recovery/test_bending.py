@@ -167,6 +167,44 @@ def test_a_node_that_its_owner_deletes_is_not_wanted_any_more(four):
     assert "node_removed" in four.notices()
 
 
+def test_a_node_that_its_owner_stops_and_starts_again_joins_as_it_is(four):
+    """The same VM, told as joined, and no other was ever requested; its disk was not touched."""
+    before = four.attempts()[-1].instances["gang-3"]
+    four.cloud.compute.owner_stops("gang-3")
+    settle(four, 20)
+    assert list(four.attempts()[-1].removed) == ["gang-3"]
+    four.cloud.compute.owner_starts("gang-3")
+    settle(four, 6)
+    newest = four.attempts()[-1]
+    assert (newest.instances["gang-3"], len(newest.instances)) == (before, 4)
+    assert newest.removed == {}
+    assert (four.done("LaunchInstances"), four.done("DeleteInstance")) == (0, 0)
+    lose(four, "gang-3")
+    settle(four, 8)
+    assert running(four) == ALL
+
+
+def test_a_node_that_runs_again_and_says_nothing_is_no_member(four):
+    """Its program may not be ready: nobody waits for it."""
+    four.cloud.compute.owner_stops("gang-3")
+    settle(four, 20)
+    four.cloud.compute.owner_starts("gang-3")
+    for _ in range(6):
+        four.sweep()
+        four.wait(minutes=1)
+    assert list(four.attempts()[-1].instances) == ["gang-1", "gang-2", "gang-4"]
+
+
+def test_a_word_from_before_a_node_was_removed_does_not_bring_it_back(four):
+    """Its heartbeat says that it waits; it was not started since."""
+    vm = next(vm for vm in four.instances() if vm.name == "gang-3")
+    four.cloud.compute.owner_stops("gang-3")
+    settle(four, 20)
+    kit_beat(four.cloud.store, vm.name, job="gang", instance_id=vm.id, status="waiting")
+    settle(four, 3)
+    assert list(four.attempts()[-1].removed) == ["gang-3"]
+
+
 def test_a_removed_node_does_not_come_back_with_the_whole_gang_either(four):
     """After the owner took one of four away, two are lost: below the bound three are made, not four."""
     four.cloud.compute.owner_deletes("gang-3")

@@ -581,8 +581,14 @@ find_attempt() {
     [ "$ATTEMPT" -ge 1 ] && [ "$ATTEMPT" -ge "$newest" ] || ATTEMPT=$((newest + 1))
   fi
   NEXT=$((ATTEMPT + 1))
-  # What a gang that bends goes on as meanwhile may not name this VM yet.
-  [ -n "${WAITS:-}" ] || look_ahead
+  # What a gang that bends goes on as meanwhile may not name this VM yet, or no longer.
+  [ -n "${WAITS:-}" ] || look_ahead || may_rejoin "$?"
+}
+
+# Whether this VM was a member of a gang that goes on without it: it is started again, and waits.
+may_rejoin() {
+  [ "$1" = 1 ] && [ "${NODES:-1}" -gt 1 ] && [[ $REPLY == *'"bent":true'* ]] || return "$1"
+  BENDS=1 WAITS=1
 }
 
 # Whether this VM was an attempt before the newest one, which is then in ATTEMPT: somebody has started it again though
@@ -1571,6 +1577,8 @@ count_failures() {
 MEMBERS=() BENDS="" WAITS="" EPOCH="" BENT_TO="" CALLED="" SAVED="" READY=$STATE/ready
 # Seconds between two looks at the chain, and at the others while all of them wait.
 MEMBERS_LOOK=3 BARRIER_LOOK=1
+# When it was first seen that the newest record no longer names this VM, and how long it waits to be named again.
+DROPPED="" REJOIN_SECONDS=1200
 
 # Whether this VM was made for a gang that bends. What it joined on this disk before a reboot it need not join again.
 find_bending() {
@@ -1608,8 +1616,8 @@ place_among_members() {
   [ -z "${GCE_METADATA_HOST:-}" ] || MASTER=127.0.0.1
 }
 
-# Follow the chain to its newest record: 0 it names this VM, which is among its members now; 1 none has named it yet;
-# 2 not known; 3 the job goes on without this VM.
+# Follow the chain to its newest record: 0 it names this VM, which is among its members now; 1 none has named it yet, or
+# the newest goes on without it; 2 not known; 3 the job goes on with another gang, or not at all.
 find_membership() {
   local number=$ATTEMPT file=$STATE/members.$BASHPID found=1 answer
   while true; do
@@ -1622,15 +1630,21 @@ find_membership() {
     esac
     read_record "$file"
     if names_me && read_members; then
-      found=0 ATTEMPT=$number NEXT=$((number + 1))
-    elif [ "$found" = 0 ] || is_over "$number"; then
+      found=0 ATTEMPT=$number NEXT=$((number + 1)) DROPPED=""
+    elif is_over "$number"; then
       return 3
+    elif [ "$found" = 0 ]; then
+      found=1 ATTEMPT=$number NEXT=$((number + 1)) DROPPED=${DROPPED:-$SECONDS}
     fi
     number=$((number + 1))
   done
   [ "$found" != 0 ] || place_among_members
   return "$found"
 }
+
+# Whether a member that the gang went on without has waited in vain to be one again: who starts its VM wants it back, but
+# another may have its place.
+is_given_up() { [ -n "$DROPPED" ] && [ $((SECONDS - DROPPED)) -ge "$REJOIN_SECONDS" ]; }
 
 # Whether a record, in REPLY, ends the gang that this VM was made for: it is closed, or another one is begun.
 is_over() {
@@ -1697,7 +1711,7 @@ await_members() {
     answer=0
     find_membership || answer=$?
     if [ "$answer" = 3 ]; then
-      go_away "the job goes on without this VM"
+      if [ -n "$DROPPED" ]; then go_off "the job goes on without this VM"; else go_away "the job goes on without this VM"; fi
       return 1
     elif [ "$answer" = 0 ] && [ "$(cat "$WORK/epoch" 2>/dev/null)" = "$ATTEMPT $ID" ]; then
       come_back
@@ -1712,6 +1726,7 @@ await_members() {
       go_away "the setup failed before this VM was a member; it goes"
       return 1
     elif [ "$answer" = 1 ] && [ -e "$READY" ] && [ "$SECONDS" -ge "$due" ]; then
+      ! is_given_up || { go_off "the gang goes on without this VM" && return 1; }
       ! beat waiting || due=$((SECONDS + HEARTBEAT))
       ! has_ended || { go_away "the job has ended" && return 1; }
     fi
@@ -1719,6 +1734,16 @@ await_members() {
     [ -z "$ALL_SAID" ] || [ "$answer" = 2 ] || return 0
     listen "$BARRIER_LOOK"
   done
+}
+
+# A person has started it, so its disk stays.
+go_off() {
+  say "$1; it shuts down"
+  end_loops
+  stop_program 2
+  : >"$STATE/done"
+  trap - TERM
+  shutdown -h now
 }
 
 # What waits to begin never will.
@@ -1769,10 +1794,8 @@ come_back() {
 
 # All of it is in the bucket by now, the newest of whichever member wrote it.
 begin_epoch() {
-  if [ -n "$SAVED" ]; then
-    find "$OUTPUT" -mindepth 1 -delete
-    : >"$SENT_LIST"
-  fi
+  [ -z "$SAVED" ] || find "$OUTPUT" -mindepth 1 -delete
+  : >"$SENT_LIST"
   echo "$ATTEMPT $ID" >"$WORK/epoch"
   WAITS="" SAVED="" EPOCH=$ATTEMPT BENT_TO=$ATTEMPT
   begin_program
@@ -2858,12 +2881,23 @@ finish_gang() {
     wait_for_verdict
   fi
   case $VERDICT in
-    again) return 0 ;;
+    again) restore_again && return 0 ;;
     bent) leave_epoch && return 0 ;;
     lost) [ -z "$TAKEN" ] || hand_over ;;
     ended) leave ;;
     *) write_status "$VERDICT" && leave ;;
   esac
+  return 1
+}
+
+# All nodes begin with the same files: what this one wrote is in the bucket, and what others wrote may be newer.
+restore_again() {
+  [ -z "${UNSAVED:-}" ] || return 0
+  find "$OUTPUT" -mindepth 1 -delete
+  : >"$SENT_LIST"
+  for_ever restore_output && return
+  REFUSED=$(($? == 1 ? 66 : 77))
+  refuse_start
   return 1
 }
 
@@ -3001,6 +3035,11 @@ prepare() {
 }
 
 # What a predecessor still writes is restored once it has handed over.
-restore_now() { [ -n "$PREDECESSOR$WAITS" ] || restore_output; }
+restore_now() {
+  [ -z "$PREDECESSOR$WAITS" ] || return 0
+  # Another node may have written a newer file of the same length.
+  [ "$NODES" = 1 ] || : >"$SENT_LIST"
+  restore_output
+}
 
 main

@@ -60,7 +60,7 @@ class JobFacts(msgspec.Struct, frozen=True, kw_only=True):
     what a VM of it costs an hour, by place, as far as anybody knows; `other_places` and `other_prices` are
     those of the machine types that may be asked for instead. `avoided` are zones that a command keeps jobs
     away from. `may_move` means that it is its turn to be moved, if that pays. `last_sweep` is when all jobs
-    were last looked at. `waiting` are the ids of VMs that say that they are ready to join their gang.
+    were last looked at. `waiting` are the VMs that said that they are ready to join their gang, and when.
     """
 
     job: str
@@ -101,7 +101,7 @@ class JobFacts(msgspec.Struct, frozen=True, kw_only=True):
     told: frozenset[str] = frozenset()
     unanswered: int = 0
     last_sweep: datetime | None = None
-    waiting: frozenset[str] = frozenset()
+    waiting: Mapping[str, datetime] = {}
 
     @property
     def newest(self) -> Attempt | None:

@@ -24,6 +24,7 @@ from spotwarden.recovery.judging import LossFinding
 from spotwarden.recovery.machines import lost_on
 from spotwarden.recovery.membership import members, survey, tell_and_write
 from spotwarden.recovery.refilling import conclude, refill, register, untold, unwish
+from spotwarden.recovery.rejoining import rejoin
 from spotwarden.recovery.removal import on_purpose, removal_of
 from spotwarden.recovery.treadmill import work_of
 from spotwarden.recovery.truth_table import judge
@@ -50,6 +51,8 @@ def bend(facts: JobFacts, policy: Policy, tick: Tick) -> Step | None:
         return step
     if len(left) < len(attempt.instances):
         return _lost(facts, attempt, left, policy, tick)
+    if step := rejoin(facts, attempt, left, tick):
+        return step
     step = refill(facts, newest, left, policy, tick)
     return (settle(facts, tick) or step) if isinstance(step, Wait) else step
 

@@ -86,9 +86,7 @@ def look_at_job(
         watched=watched,
         registrations={node: said for node, (said, _) in registered.items()},
         registered_at={node: generation for node, (_, generation) in registered.items()},
-        waiting=frozenset(
-            beat.instance_id for beat in folder.beats.values() if (beat.job, beat.status) == (job, "waiting")
-        ),
+        waiting=_waiting(folder, job),
         recorded=_is_recorded(job, folder, [recorded.attempt for recorded in ledger]),
     )
     status = _status(store, layout, job, folder)
@@ -111,6 +109,15 @@ def _is_recorded(job: str, folder: JobFolder, ledger: Sequence[Attempt]) -> bool
     kinds = (CreateScript, ResolvedScript, ScriptFile)
     changed = [row.updated for name, row in folder.things.items() if isinstance(name, kinds)]
     return written[-1] is ledger[-1] or max(changed, default=AFTER_ALL) <= written[-1].created
+
+
+def _waiting(folder: JobFolder, job: str) -> dict[str, datetime]:
+    """The VMs that said that they wait to join, and when, by the bucket's clock."""
+    return {
+        beat.instance_id: folder.things[object_name].updated
+        for object_name, beat in folder.beats.items()
+        if (beat.job, beat.status) == (job, "waiting")
+    }
 
 
 def _is_of_claimed(status: Stored, newest: Attempt | None) -> bool:

@@ -48,5 +48,6 @@ def survey(facts: JobFacts, attempt: Attempt) -> Survey | Wait:
     if facts.unanswered >= UNANSWERED_AT_MOST:
         return Wait(reason="Compute Engine does not answer")
     names = {*(facts.launch.nodes if isinstance(facts.launch, Launch) else ()), *attempt.instances}
+    names |= attempt.removed.keys()
     asked = attempt.tries[-1].at if attempt.tries else attempt.created
     return Survey(job=facts.job, names=tuple(sorted(names)), since=asked - CLOCKS_APART)

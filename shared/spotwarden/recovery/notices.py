@@ -189,10 +189,19 @@ def node_removed(facts: JobFacts, attempt: Attempt, gone: Mapping[str, Removal],
         then=f"The remaining nodes keep running: {', '.join(left)}. If another node is lost,"
         " Spotwarden closes the"
         " job instead of restarting it",
-        todo=f"to get all nodes back, run `spotwarden stop {facts.job}`, then {_resume(facts)}",
+        todo=f"{_start_again(facts, gone)}to get all nodes back, run `spotwarden stop {facts.job}`, then"
+        f" {_resume(facts)}",
         owner=facts.owner,
         evidence={node: removal.instance_id for node, removal in gone.items()},
     )
+
+
+def _start_again(facts: JobFacts, gone: Mapping[str, Removal]) -> str:
+    """What brings a stopped node of a gang that bends back."""
+    stopped = [node for node, removal in gone.items() if removal.kind not in {"delete", "suspend"}]
+    if not stopped or not facts.file.nodes:
+        return ""
+    return f"to have {', '.join(stopped)} join again, start the VM (`gcloud compute instances start`). Or "
 
 
 def differs(facts: JobFacts, attempt: Attempt, differences: Sequence[str], tick: Tick) -> Notice:

@@ -100,7 +100,15 @@ def is_whole(watched: Watched, alive: dict[str, Instance]) -> bool:
         and watch.whole is None
         and not watch.moving
         and all(_runs_on(alive.get(instance), watched.since) for instance in watch.instances.values())
+        and not any(_is_back(alive.get(name), watched.since) for name in watch.past)
     )
+
+
+def _is_back(instance: Instance | None, since: datetime) -> bool:
+    """Whether a VM that the job has left behind was started since: a gang that bends takes it back."""
+    if instance is None or instance.status is not Status.RUNNING:
+        return False
+    return instance.started is not None and instance.started > since
 
 
 def _runs_on(instance: Instance | None, since: datetime) -> bool:

@@ -25,8 +25,14 @@ find_attempt() {
     [ "$ATTEMPT" -ge 1 ] && [ "$ATTEMPT" -ge "$newest" ] || ATTEMPT=$((newest + 1))
   fi
   NEXT=$((ATTEMPT + 1))
-  # What a gang that bends goes on as meanwhile may not name this VM yet.
-  [ -n "${WAITS:-}" ] || look_ahead
+  # What a gang that bends goes on as meanwhile may not name this VM yet, or no longer.
+  [ -n "${WAITS:-}" ] || look_ahead || may_rejoin "$?"
+}
+
+# Whether this VM was a member of a gang that goes on without it: it is started again, and waits.
+may_rejoin() {
+  [ "$1" = 1 ] && [ "${NODES:-1}" -gt 1 ] && [[ $REPLY == *'"bent":true'* ]] || return "$1"
+  BENDS=1 WAITS=1
 }
 
 # Whether this VM was an attempt before the newest one, which is then in ATTEMPT: somebody has started it again though

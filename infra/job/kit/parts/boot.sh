@@ -100,4 +100,9 @@ prepare() {
 }
 
 # What a predecessor still writes is restored once it has handed over.
-restore_now() { [ -n "$PREDECESSOR$WAITS" ] || restore_output; }
+restore_now() {
+  [ -z "$PREDECESSOR$WAITS" ] || return 0
+  # Another node may have written a newer file of the same length.
+  [ "$NODES" = 1 ] || : >"$SENT_LIST"
+  restore_output
+}

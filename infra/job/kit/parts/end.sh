@@ -94,12 +94,23 @@ finish_gang() {
     wait_for_verdict
   fi
   case $VERDICT in
-    again) return 0 ;;
+    again) restore_again && return 0 ;;
     bent) leave_epoch && return 0 ;;
     lost) [ -z "$TAKEN" ] || hand_over ;;
     ended) leave ;;
     *) write_status "$VERDICT" && leave ;;
   esac
+  return 1
+}
+
+# All nodes begin with the same files: what this one wrote is in the bucket, and what others wrote may be newer.
+restore_again() {
+  [ -z "${UNSAVED:-}" ] || return 0
+  find "$OUTPUT" -mindepth 1 -delete
+  : >"$SENT_LIST"
+  for_ever restore_output && return
+  REFUSED=$(($? == 1 ? 66 : 77))
+  refuse_start
   return 1
 }
 

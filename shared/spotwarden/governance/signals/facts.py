@@ -24,7 +24,8 @@ class JobRecord(msgspec.Struct, frozen=True, kw_only=True):
     only where a VM of the job is not explained without them. `removed` are those of the newest attempt that
     somebody has removed on purpose, `lacking` the names of the nodes that its gang asks for again. `training`
     is what it measures, where something hangs on that. `had` are the ids of the disks, and the addresses,
-    that its VMs are on record with, read only where it has left something behind. `problem` says why the record could not be read.
+    that its VMs are on record with, read only where it has left something behind. `problem` says why the
+    record could not be read.
     """
 
     job: str
