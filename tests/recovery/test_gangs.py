@@ -283,9 +283,20 @@ def test_a_gang_that_its_developer_launches_by_hand_meanwhile_is_taken_as_it_run
     assert not any(isinstance(one, LaunchInstances | DeleteInstance) for one in steps)
 
 
-def test_half_a_gang_launched_by_hand_is_waited_for(some, walk):
+def test_half_a_gang_launched_by_hand_is_waited_for(some, walk, limits):
     """Its developer is still at it: nothing is deleted, nothing is asked."""
-    half = some.instance(id="9001", name="gang-1")
+    just = NOW - limits.settle + timedelta(seconds=1)
+    half = some.instance(id="9001", name="gang-1", started=just)
     steps, _ = walk(replace(claimed_gang(some, (half,)), fetched=some.ran(half)))
     assert [type(one) for one in steps] == [Wait]
     assert "gang-1 was launched by hand" in steps[0].reason
+
+
+def test_half_a_gang_that_has_run_by_hand_for_a_while_is_the_gang(some, walk, limits):
+    """Whoever stops it then stops the job; a claim that waited for the rest would make all of it anew."""
+    half = some.instance(id="9001", name="gang-1", started=NOW - limits.settle)
+    facts = replace(claimed_gang(some, (half,)), fetched=some.ran(half))
+    steps, known = walk(facts, some.surveyed(half))
+    assert not any(isinstance(one, LaunchInstances | DeleteInstance) for one in steps)
+    assert (known.newest.state, known.newest.instances) == (AttemptState.RUNNING, {"gang-1": "9001"})
+    assert known.newest.seen

@@ -4,6 +4,7 @@ The lease guards the steps up to an answered request. From then on every step is
 an operation is only looked at, ids are written as they are, and the ledger changes under its generation.
 """
 
+from collections.abc import Sequence
 from datetime import timedelta
 
 from msgspec.structs import replace
@@ -11,7 +12,7 @@ from msgspec.structs import replace
 from spotwarden.model.action import LaunchInstances, Look, StartInstance, Step, Survey, Wait, WriteAttempt
 from spotwarden.model.attempt import Attempt, AttemptState, Recorded, Try, TryKind
 from spotwarden.model.facts import JobFacts
-from spotwarden.model.instance import Operation
+from spotwarden.model.instance import Instance, Operation
 from spotwarden.model.launch import Choice, Launch
 from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
@@ -63,6 +64,23 @@ def carry_on(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> S
     return _undone(facts, newest, policy, tick) or _asking(facts, newest, policy, tick)
 
 
+def _in_part(
+    facts: JobFacts, newest: Recorded, by_hand: Sequence[Instance], policy: Policy, tick: Tick
+) -> Step:
+    """Wait for the rest of a gang that somebody launches or starts by hand; then go on with what runs.
+
+    Nothing is made beside it, and what it was started for its owner knows: further nodes join as they come.
+    """
+    settled = tick.now - policy.recovery.settle
+    if facts.unsure or any(instance.started is None or instance.started > settled for instance in by_hand):
+        names = ", ".join(instance.name for instance in by_hand)
+        return Wait(reason=f"{names} was launched by hand, and not the whole gang", soon=False)
+    if not facts.surveyed:
+        return _survey(facts, newest.attempt)
+    seen = replace(newest, attempt=replace(newest.attempt, seen=True))
+    return finish(facts, seen, {item.name: item.id for item in by_hand}, tick, AttemptEvent.REVIVED)
+
+
 def _undone(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> Step | None:
     """What must be seen to before a place is asked; None once nothing must."""
     attempt = newest.attempt
@@ -75,8 +93,7 @@ def _undone(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> St
     if step := _removal(facts, newest, tick):
         return step
     if by_hand := launched_anew(facts, attempt) or started_beside(facts, attempt):
-        names = ", ".join(instance.name for instance in by_hand)
-        return Wait(reason=f"{names} was launched by hand, and not the whole gang", soon=False)
+        return _in_part(facts, newest, by_hand, policy, tick)
     if attempt.not_before and attempt.not_before > tick.now:
         return tell_of_wait(facts, newest, policy, tick) or asking.wait(attempt, tick)
     if step := clear_the_way(facts, attempt):
