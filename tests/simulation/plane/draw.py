@@ -114,6 +114,8 @@ PACED = 0.15
 """How often the bucket takes one write a second to one object."""
 SHARED = 0.25
 """How often recovery leaves its jobs to other instances."""
+REWRITTEN = 0.05
+"""How often an owner stores another script right after the first launch."""
 MORE = 0.25
 """How often one of the stories below happens besides."""
 LONG = ("mood", "mood one", "end", "click", "observe")
@@ -134,6 +136,9 @@ def draw(seed: str, *, kinds: Collection[c.Kind] = KINDS, without: Collection[st
         drawn.append(BLOWS[name][1](chance))
         drawn.extend(_after(name, chance, without))
     # Drawn from a seed of its own: histories without it are what they were before there was any of it.
+    if "rewrite" not in without and (apart := Random(f"{seed}/rewrite")).random() < REWRITTEN:
+        # Before any sweep has compared the script with what runs.
+        drawn.insert(1, p.Rewrite())
     if "others" not in without and (apart := Random(f"{seed}/others")).random() < SHARED:
         drawn.insert(0, p.Others(above=apart.choice((0, 0, 1))))
     if "more" not in without and (apart := Random(f"{seed}/more")).random() < MORE:
