@@ -29,6 +29,21 @@ OUT_OF_FILES_SECONDS = 1.0
 """How long nobody is let in after the process ran out of file descriptors."""
 
 _log = logging.getLogger(__name__)
+_errors = logging.getLogger(f"{__name__}.uvicorn")
+_errors.setLevel(logging.ERROR)
+"""What uvicorn logs, without its warnings: they don't say what was invalid, and recommend packages."""
+SHOWN = 40
+HTTP2 = b"PRI * HTTP/2"
+TLS = b"\x16\x03"
+
+
+def _told(data: bytes) -> str:
+    """What came instead of HTTP/1.1, in words where it is known."""
+    if data.startswith(HTTP2):
+        return "HTTP/2, so probably a gRPC client: the gRPC port is another"
+    if data.startswith(TLS):
+        return "TLS: the address here begins with http://"
+    return repr(data[:SHOWN])
 
 
 class Door:
@@ -85,7 +100,23 @@ class _Protocol(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as uvicorn's
         super().connection_made(transport)
+        self.logger = _errors
+        self._newest = b""
         self._stranger = self.owner.refusal_of(transport)
+
+    def data_received(self, data: bytes) -> None:
+        self._newest = data
+        super().data_received(data)
+
+    def send_400_response(self, msg: str) -> None:
+        here, there = self.server or ("", 0), self.client or ("", 0)
+        _log.warning(
+            "port %s refused what port %s sent, which is not HTTP/1.1: %s",
+            here[1],
+            there[1],
+            _told(self._newest),
+        )
+        super().send_400_response(msg)
 
     def on_message_begin(self) -> None:
         super().on_message_begin()

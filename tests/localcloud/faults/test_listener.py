@@ -184,3 +184,26 @@ def test_a_stop_cuts_a_call_that_does_not_end(caplog):
     outcome = asyncio.run(_stop_with_a_call_running(timedelta(milliseconds=1), finish=False))
     assert isinstance(outcome, httpx.TransportError)
     assert caplog.records == []
+
+
+@pytest.mark.parametrize(
+    ("sent", "says"),
+    [
+        (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "HTTP/2, so probably a gRPC client: the gRPC port is another"),
+        (b"\x16\x03\x01\x02\x00\x01\x00", "TLS: the address here begins with http://"),
+        (b"hello there\r\n\r\n", "b'hello there\\r\\n\\r\\n'"),
+    ],
+)
+def test_what_is_no_http_is_refused_and_told(caplog, sent: bytes, says: str):
+    """With whose it was: a client that has the wrong port would else be looked for in vain."""
+
+    async def run() -> bytes:
+        async with Listener(build_app(ROUTES)) as listener:
+            reader, writer = await asyncio.open_connection("127.0.0.1", listener.port)
+            writer.write(sent)
+            answer = await reader.read()
+            writer.close()
+            return answer
+
+    assert asyncio.run(run()).startswith(b"HTTP/1.1 400")
+    assert [record.getMessage().partition("HTTP/1.1: ")[2] for record in caplog.records] == [says]
