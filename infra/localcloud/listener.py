@@ -29,9 +29,6 @@ OUT_OF_FILES_SECONDS = 1.0
 """How long nobody is let in after the process ran out of file descriptors."""
 
 _log = logging.getLogger(__name__)
-_errors = logging.getLogger(f"{__name__}.uvicorn")
-_errors.setLevel(logging.ERROR)
-"""What uvicorn logs, without its warnings: they don't say what was invalid, and recommend packages."""
 SHOWN = 40
 HTTP2 = b"PRI * HTTP/2"
 TLS = b"\x16\x03"
@@ -100,7 +97,6 @@ class _Protocol(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as uvicorn's
         super().connection_made(transport)
-        self.logger = _errors
         self._newest = b""
         self._stranger = self.owner.refusal_of(transport)
 
@@ -177,6 +173,8 @@ class Listener:
             timeout_keep_alive=KEEP_ALIVE_SECONDS,
         )
         config.load()
+        # Its warnings don't say what was invalid, and recommend packages; ours do.
+        logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
 
         def connect() -> asyncio.Protocol:
             protocol = _Protocol(config=config, server_state=self._state, app_state={})

@@ -90,11 +90,11 @@ def test_no_repository_sees_the_file_of_one_above_it(home, tmp_path):
     [
         ("# mine\nbuckte = 'x'\n", ":2: there is no setting 'buckte'; known are project, bucket"),
         ("smtp_password = 'hush'\n", ":1: there is no setting 'smtp_password'"),
-        ("\n\nworkers = 65\n", ":3: workers is '65'; it is a number from 1 to 64"),
+        ("\n\nworkers = 65\n", ":3: workers is '65'; it must be a number from 1 to 64"),
         ("workers = 0\n", ":1: workers is '0'"),
         ("workers = true\n", ":1: workers must be a text in quotes"),
         ("bucket = 'gs://b'\n", ":1: bucket is 'gs://b'; write its name alone"),
-        ("mode = 'kill'\n", ":1: mode is 'kill'; it can be observe or enforce"),
+        ("mode = 'kill'\n", ":1: mode is 'kill'; it must be observe or enforce"),
         ("prefix = '../'\n", ":1: prefix is '../'; "),
         ("owner = [1]\n", ":1: owner must be a text in quotes"),
         ('owner = "a\\nb"\n', ":1: owner must be one line"),

@@ -100,7 +100,7 @@ def test_a_bad_policy_is_refused_with_every_fault(workstation, tmp_path):
         f"Error: {file}: 4 faults; nothing is done until it is fixed",
         '  mode: it is \'act\'; it must be "observe" or "enforce"',
         "  idle.act: it is the bare number 2; write a time such as 90s, 5m, 1h30m or 2d, with its unit",
-        "  idle.thresold: there is no such value; did you mean `threshold`?",
+        "  idle.thresold: unknown value; did you mean `threshold`?",
         "  version: it is missing; it is a text in quotes",
     ]
 

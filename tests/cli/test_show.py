@@ -270,7 +270,7 @@ def test_a_ladder_is_shown_with_its_times_and_prices(speaker, run, tmp_path):
     home = "in us-central1-a"
     spot = f"g2-standard-8 $0.40 {home}, not asked, g2-standard-4 $0.090 {home}"
     machines = ("g2-standard-8", "g2-standard-4")
-    unknown = [f"{machine} no known price {home}, asked all the same" for machine in machines]
+    unknown = [f"{machine} no known price {home}, requested anyway" for machine in machines]
     shown = [
         f"spot for 2h up to $0.10 an hour (now): {spot}",
         f"Flex-start for 1d up to $9.00 an hour: {', '.join(unknown)}",

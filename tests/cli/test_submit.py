@@ -15,7 +15,7 @@ def test_a_script_that_the_policy_does_not_admit_is_refused_with_every_reason(wo
     script = tmp_path / "create-instance.sh"
     script.write_text(SCRIPT)
     said = workstation.refused("submit", str(script))
-    assert "the policy does not admit what it makes" in said
+    assert "the policy doesn't allow what it creates" in said
     assert "machine type 'a3-megagpu-8g' is not among g2-*" in said
     assert "service account 'default' is not among job@*" in said
     assert workstation.store.entries("") == []

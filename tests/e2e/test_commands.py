@@ -181,9 +181,7 @@ def test_a_marker_that_was_put_aside_is_listed_put_back_and_dropped(shell):
     put(shell, "preempted-jobs/nobodys-vm", b"")
     until(lambda: "nobodys-vm" in shell.ok("quarantine", "list"))
     (aside,) = json.loads(shell.ok("quarantine", "list", "--json"))
-    assert aside["reason"].endswith(
-        "no job of this name, and no job that is asked has nobodys-vm-instance-id"
-    )
+    assert aside["reason"].endswith("no job has this name, and none has registered nobodys-vm-instance-id")
     # The copy is written before the marker is cleared, and a retry waits for that.
     until(lambda: "put back" in shell.run("quarantine", "retry", "nobodys-vm").stdout)
     until(lambda: "nobodys-vm" in shell.ok("quarantine", "list"))

@@ -253,8 +253,8 @@ def test_the_limits_of_everybody_are_the_policys_and_each_teams():
         ({"stall": {"after": "soon"}}, ""),
         ({"idle": {"act": "soon"}}, "rules.idle.act: it is 'soon'; it must be a time such as 90s"),
         ({"idle": {"act": 3}}, "rules.idle.act: it is the bare number 3; write a time"),
-        ({"idle": {"at": "3h"}}, "rules.idle.at: there is no such value; did you mean `act`?"),
-        ({"idel": {"act": "3h"}}, "rules.idel: there is no such rule; did you mean `idle`?"),
+        ({"idle": {"at": "3h"}}, "rules.idle.at: unknown value; did you mean `act`?"),
+        ({"idel": {"act": "3h"}}, "rules.idel: unknown rule; did you mean `idle`?"),
     ],
 )
 def test_what_a_job_says_in_vain_is_known(rules, says):

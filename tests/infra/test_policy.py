@@ -124,10 +124,10 @@ BARE = "write a time such as 90s, 5m, 1h30m or 2d, with its unit"
     [
         ("", "version: it is missing; it is a text in quotes"),
         ("version = 1", "version: it is 1; it must be a text in quotes"),
-        (GOOD + 'mood = "x"', "mood: there is no such value; did you mean `mode`?"),
+        (GOOD + 'mood = "x"', "mood: unknown value; did you mean `mode`?"),
         (GOOD + 'mode = "act"', 'mode: it is \'act\'; it must be "observe" or "enforce"'),
         (GOOD + "idle = 3", "idle: it is 3; it must be a table, [idle]"),
-        (GOOD + "[idel]", "idel: there is no such value; did you mean `idle`?"),
+        (GOOD + "[idel]", "idel: unknown value; did you mean `idle`?"),
         (GOOD + '[teams.x]\nemail = "x@y"', "teams.x.owners: it is missing"),
         (GOOD + '[[governance.exemptions]]\nowner = "a"', "governance.exemptions[0].until: it is missing"),
     ],
@@ -145,7 +145,7 @@ def test_a_version_that_is_no_text_is_one_fault(faults):
 @pytest.mark.parametrize(
     ("table", "line", "says"),
     [
-        ("recovery", "max_restart = 3", "there is no such value; did you mean `max_restarts`?"),
+        ("recovery", "max_restart = 3", "unknown value; did you mean `max_restarts`?"),
         ("recovery", "max_restarts = -1", "it is -1; it must be 0 or more"),
         ("recovery", 'lease = "five"', f"it is 'five'; {TIME}"),
         ("recovery", "lease = 300", f"it is the bare number 300; {BARE}"),
@@ -246,7 +246,7 @@ def test_a_version_that_is_no_text_is_one_fault(faults):
         ("ceilings.idle", 'act = "119m"', "it is 1h59m, stricter than the policy's own 2h"),
         ("ceilings.idle", "threshold = 6", "it is 6, stricter than the policy's own 5"),
         ("ceilings.orphan", 'mode = "observe"', "no job can change it"),
-        ("ceilings.idle", 'actt = "4h"', "there is no such value; did you mean `act`?"),
+        ("ceilings.idle", 'actt = "4h"', "unknown value; did you mean `act`?"),
     ],
 )
 def test_a_value_that_cannot_be_meant_is_refused_with_what_is_allowed(faults, table, line, says):
@@ -275,8 +275,8 @@ def test_an_exemption_is_read_as_carefully(faults, line, says):
 @pytest.mark.parametrize(
     ("rules", "says"),
     [
-        ('[teams.x.rules.idel]\nact = "3h"', "idel: there is no such rule; did you mean `idle`?"),
-        ('[teams.x.rules.idle]\nat = "3h"', "idle.at: there is no such value; did you mean `act`?"),
+        ('[teams.x.rules.idel]\nact = "3h"', "idel: unknown rule; did you mean `idle`?"),
+        ('[teams.x.rules.idle]\nat = "3h"', "idle.at: unknown value; did you mean `act`?"),
         ("[teams.x.rules.idle]\nact = 3", f"idle.act: it is the bare number 3; {BARE}"),
         ('[teams.x.rules.idle]\nact = "1h"', "idle.warn: the last is 1h45m; it must be before act, 1h"),
         ('[teams.x.rules.idle]\nact = "241m"', "idle.act: it is 4h1m, beyond the ceiling of 4h"),

@@ -67,7 +67,7 @@ def test_a_case_under_the_name_of_another_is_no_case(world: MadeUp):
     bad, good = (world.vm(name, said=Said(ripe=True)) for name in ("bad", "good"))
     told(world)
     world.store(CaseRecord(rule=RULE, key=bad), msgspec.json.encode(world.case(RULE, good)))
-    assert f"it says that it is the case idle {good}" in played(world)
+    assert f"its content is of the case idle {good}" in played(world)
     assert world.asked() == [("stop", good)]
 
 

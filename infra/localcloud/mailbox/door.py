@@ -40,7 +40,7 @@ class _Smtp(SMTP):
 
     async def smtp_POST(self, _argument: str | None) -> None:
         """Hang up: a web page can send the commands of a mail as the body of a form."""
-        await self._hang_up("421 4.7.0 this is no web server")
+        await self._hang_up("421 4.7.0 this is not a web server")
 
     smtp_GET = smtp_HEAD = smtp_PUT = smtp_OPTIONS = smtp_POST
 

@@ -20,11 +20,11 @@ async def tell(stage: Stage) -> None:
     if ledger != {node: str(given["id"]) for node, given in second.items()}:
         raise StoryError("the two nodes do not come from one attempt")
     zones = " and ".join(sorted({zone_of(item) for item in second.values()}))
-    stage.say(f"one attempt, the second, has started both in {zones}, under their old names")
+    stage.say(f"attempt 2 has started both in {zones}, under their old names")
     await stage.ended(JOB)
     await stage.only_attempts(JOB, 2)
     for node in NODES:
-        stage.say(f"{node} went on from its checkpoint at step {await resumed(stage, JOB, node)}")
+        stage.say(f"{node} resumed from its checkpoint at step {await resumed(stage, JOB, node)}")
     await stage.alone(*NODES)
     stage.say("both shards are done, the job ended with status 0, both VMs have deleted themselves")
 
@@ -35,7 +35,7 @@ async def _survivor_first(stage: Stage, survivor: str) -> None:
     deleted, gone = await stage.asked("delete", survivor), await stage.watch.gone(survivor)
     created = await stage.watch.begun(SURVIVOR, after=gone)
     if not deleted < gone <= created:
-        raise StoryError(f"{SURVIVOR} was asked for before the old one was gone")
+        raise StoryError(f"{SURVIVOR} was requested before the old VM was gone")
     stage.say(
         f"{SURVIVOR}, the survivor, was deleted first: {milliseconds(marker, deleted)} after the marker"
     )

@@ -18,16 +18,16 @@ async def tell(stage: Stage) -> None:
     second = str((await stage.successor(JOB, first))["id"])
     record = await stage.record(JOB, 2)
     if record.get("markers"):
-        raise StoryError(f"{JOB} did write a marker")
+        raise StoryError(f"{JOB} wrote a marker, but must not")
     taken, gone = await _preempted(stage, first), await stage.watch.gone(first)
     asked = await stage.asked("insert", second)
     who = await _who_found_it(stage, since=taken, claimed=datetime.fromisoformat(record["created"]))
-    stage.say(f"the job is back as instance {second}, though nobody wrote a marker")
+    stage.say(f"the job runs again as instance {second}, though nobody wrote a marker")
     stage.say(f"{who}; preemption → create request: {milliseconds(taken, asked)}")
     stage.say(f"    {milliseconds(taken, gone)} of it until the old VM was gone")
     await stage.ended(JOB)
     step = await resumed(stage, JOB, JOB)
-    stage.say(f"attempt 2 went on from its checkpoint at step {step} and finished with status 0")
+    stage.say(f"attempt 2 resumed from its checkpoint at step {step} and finished with status 0")
     await stage.alone(JOB)
 
 

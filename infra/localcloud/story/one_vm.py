@@ -17,7 +17,7 @@ async def tell(stage: Stage, back: asyncio.Event) -> None:
     first = await _train_half(stage)
     await stage.command("local", "preempt", JOB)
     second = str((await stage.successor(JOB, first))["id"])
-    stage.say(f"the job is back as instance {second} (it was {first})")
+    stage.say(f"the job runs again as instance {second} (it was {first})")
     await _tell_the_delay(stage, first, second)
     back.set()
     await _finish(stage)
@@ -42,7 +42,7 @@ async def _tell_the_delay(stage: Stage, first: str, second: str) -> None:
     stage.say(f"marker → create request: {milliseconds(marker, create)}")
     stage.say(f"    {milliseconds(marker, gone)} of it until the old VM was really gone and its name free,")
     stage.say(
-        f"    {milliseconds(gone, create)} until the event came again (back-off from 0.5 s) and was acted on"
+        f"    {milliseconds(gone, create)} until the event was redelivered (back-off from 0.5 s) and handled"
     )
 
 
@@ -50,7 +50,7 @@ async def _finish(stage: Stage) -> None:
     """Wait for the end, and look whether the training was resumed."""
     await stage.ended(JOB)
     resumed = _resumed_at(await stage.watch.curve(JOB))
-    stage.say(f"attempt 2 went on at step {resumed} and finished with status 0")
+    stage.say(f"attempt 2 resumed at step {resumed} and finished with status 0")
     await stage.alone(JOB)
     stage.say("the VM has deleted itself")
 
@@ -61,5 +61,5 @@ def _resumed_at(curve: list[dict[str, Any]]) -> int:
         raise StoryError(f"the loss curve is incomplete: {[item['step'] for item in curve]}")
     second = [given["step"] for given in curve if given["attempt"] == "2"]
     if not second or second[0] <= HALF_WAY:
-        raise StoryError("the second attempt did not go on from the checkpoint")
+        raise StoryError("the second attempt didn't resume from the checkpoint")
     return int(second[0])

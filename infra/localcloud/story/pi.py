@@ -35,5 +35,5 @@ async def resumed(stage: Stage, job: str, node: str) -> int:
     """The step of the checkpoint that attempt 2 went on from; `StoryError` where it began anew."""
     state = json.loads(await stage.watch.read(f"{job}/output/{node}.json") or b"{}")
     if state.get("attempt") != "2" or state.get("from", 0) < AT_WORK or state.get("step") != STEPS:
-        raise StoryError(f"{node} did not go on from its checkpoint: {state}")
+        raise StoryError(f"{node} didn't resume from its checkpoint: {state}")
     return int(state["from"])

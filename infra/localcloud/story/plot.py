@@ -40,7 +40,7 @@ class Plot:
                 await back.wait()
                 stage.say("while it trains on, three more jobs, all at once:")
                 stage.say("  pair: a gang of two VMs, one of which is preempted")
-                stage.say("  roam: one VM, whose zone has none left when it is preempted")
+                stage.say("  roam: one VM, whose zone has no capacity when it is preempted")
                 stage.say("  silent: one VM, which writes no marker when it is preempted")
                 telling.create_task(gang.tell(stage.chapter(gang.JOB)))
                 telling.create_task(stockout.tell(stage.chapter(stockout.JOB)))
@@ -64,7 +64,7 @@ class Plot:
     async def _read_the_mail(self) -> None:
         """Let the hour pass after which its owner is told of what she need not hear at once."""
         stage = self._stage
-        stage.say("nobody had to act, so nobody was interrupted. An hour later, one mail tells the news:")
+        stage.say("nobody had to act, so nobody was interrupted. An hour later, one mail sums it up:")
         await stage.watch.turn("travel", {"seconds": AN_HOUR})
         stage.say("$ spotwarden local travel 61m")
         mail = await until(

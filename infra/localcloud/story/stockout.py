@@ -19,16 +19,16 @@ async def tell(stage: Stage) -> None:
     await stage.preempt(JOB)
     second = await stage.successor(JOB, first)
     if zone_of(second) == HOME:
-        raise StoryError(f"{JOB} came back in {HOME}, which had run out")
+        raise StoryError(f"{JOB} restarted in {HOME}, which has no capacity")
     marker, asked = await stage.marker_written(JOB, JOB), await stage.asked("insert", str(second["id"]))
     stage.say(
-        f"the job is back in {zone_of(second)}; marker → its create request: {milliseconds(marker, asked)}"
+        f"the job runs again in {zone_of(second)}; marker → its create request: {milliseconds(marker, asked)}"
     )
     await _tell_the_delay(stage, marker, asked)
-    stage.say(f"the ledger tells the refused try: {await _refused(stage)}")
+    stage.say(f"the ledger shows the refused request: {await _refused(stage)}")
     await stage.ended(JOB)
     step = await resumed(stage, JOB, JOB)
-    stage.say(f"attempt 2 went on from its checkpoint at step {step} and finished with status 0")
+    stage.say(f"attempt 2 resumed from its checkpoint at step {step} and finished with status 0")
     await stage.alone(JOB)
 
 
@@ -37,7 +37,9 @@ async def _tell_the_delay(stage: Stage, marker: datetime, asked: datetime) -> No
     condition = f'protoPayload.resourceName:"{HOME}/instances/{JOB}" AND severity=ERROR'
     refused = moment_of((await stage.audited(condition, f"a refusal in {HOME}"))[-1])
     stage.say(f"    {milliseconds(marker, refused)} of it until {HOME} had refused,")
-    stage.say(f"    {milliseconds(refused, asked)} until the event came again and another zone was asked")
+    stage.say(
+        f"    {milliseconds(refused, asked)} until the event was redelivered and another zone was asked"
+    )
 
 
 async def _refused(stage: Stage) -> str:
@@ -45,4 +47,4 @@ async def _refused(stage: Stage) -> str:
     for item in (await stage.record(JOB, 2))["tries"]:
         if item["place"] == HOME and item.get("error"):
             return f"{HOME}, {item['error'].split(':')[0]}"
-    raise StoryError(f"the ledger tells no refused try in {HOME}")
+    raise StoryError(f"the ledger shows no refused request in {HOME}")

@@ -58,5 +58,5 @@ def completion(ctx: click.Context, shell: str) -> None:
     """
     kind = get_completion_class(shell)
     if kind is None:
-        raise click.ClickException(f"click knows no completion for {shell}")
+        raise click.ClickException(f"completion isn't supported for {shell}")
     click.echo(kind(ctx.find_root().command, {}, PROGRAM, VARIABLE).source())

@@ -44,12 +44,12 @@ def _bucket(value: str) -> str:
 
 
 def _mode(value: str) -> str:
-    return "" if value in {"observe", "enforce"} else "it can be observe or enforce"
+    return "" if value in {"observe", "enforce"} else "it must be observe or enforce"
 
 
 def _workers(value: str) -> str:
     fine = value.isascii() and value.isdecimal() and 1 <= int(value) <= MOST_WORKERS
-    return "" if fine else f"it is a number from 1 to {MOST_WORKERS}"
+    return "" if fine else f"it must be a number from 1 to {MOST_WORKERS}"
 
 
 def _prefix(value: str) -> str:

@@ -108,4 +108,4 @@ def _mode(said: str) -> Mode | None:
 def _workers(said: str) -> int:
     if said.isdecimal() and 1 <= int(said) <= 64:  # noqa: PLR2004 — named in the message
         return int(said)
-    raise SettingsError(f"SPOTWARDEN_WORKERS is {said!r}; it is a number from 1 to 64")
+    raise SettingsError(f"SPOTWARDEN_WORKERS is {said!r}; it must be a number from 1 to 64")

@@ -125,7 +125,7 @@ def close_tick(tick: Tick, swept: Swept) -> None:
         log(tick, "INFO", f"waits: {reason}", reason=reason)
     sweep_metrics().waiting = len(swept.waiting)
     if swept.failures:
-        raise ExceptionGroup(f"{tick.function} could not do everything", swept.failures)
+        raise ExceptionGroup(f"{tick.function} couldn't complete everything", swept.failures)
     if swept.soon and not tick.patient:
         from werkzeug.exceptions import ServiceUnavailable
 

@@ -166,7 +166,7 @@ def _check(page: Any) -> None:
     unknown = UnknownFieldSet(page)
     said += [f"field {unknown[index].field_number}" for index in range(len(unknown))]
     if said:
-        raise UnansweredError(f"Monitoring answered in part: {'; '.join(said)}")
+        raise UnansweredError(f"Monitoring gave a partial answer: {'; '.join(said)}")
 
 
 def instance_id(series: WireSeries, label: str = GCE_INSTANCE.instance) -> str:

@@ -112,7 +112,7 @@ def misread(rule: str, job_file: JobFile) -> str:
     """What a job's file says, perhaps for this rule, and cannot be followed; "" for nothing."""
     for name in job_file.rules:
         if name not in RULES:
-            return f"rules.{name}: there is no such rule; {meant(name, RULES)}"
+            return f"rules.{name}: unknown rule; {meant(name, RULES)}"
     for name, said in job_file.rules.get(rule, {}).items():
         try:
             read_limit(RULES[rule], name, said)

@@ -54,7 +54,7 @@ def _problem(field: str, text: str) -> str | None:
     if not _FIELD_PATTERNS[field].fullmatch(text):
         return f"{text!r} is not {FIELDS[field][1]}"
     if field == "job" and text in RESERVED_JOBS:
-        return f"{text!r} is reserved and cannot be a job"
+        return f"{text!r} is reserved, so it can't be a job's name"
     if field == "path" and not {"", ".", ".."}.isdisjoint(text.split("/")):
         return f"{text!r} is not {FIELDS[field][1]}"
     if field in {"key", "person"} and quote(unquote_to_bytes(text), safe="") != text:
@@ -243,5 +243,5 @@ def _why(rest: str) -> str:
     if top == OURS:
         return f"nothing of ours has this name below {OURS}/"
     if not slash:
-        return "a job's objects stand in the job's own folder"
+        return "a job's objects must be in the job's own folder"
     return _problem("job", top) or "no object of the layout has this name inside a job"

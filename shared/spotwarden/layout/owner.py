@@ -22,4 +22,4 @@ def job_of(node: str, *, said: str | None, jobs: Collection[str], registered: Co
         return next(iter(registered))
     if registered:
         raise NotInLayoutError(node, f"registered in several jobs: {', '.join(sorted(registered))}")
-    raise NotInLayoutError(node, f"no job of this name, and no job that is asked has {node}-instance-id")
+    raise NotInLayoutError(node, f"no job has this name, and none has registered {node}-instance-id")

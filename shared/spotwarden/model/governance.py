@@ -115,7 +115,7 @@ class StallLimits(Limits, frozen=True, kw_only=True):
 
     RULE = "stall"
     TITLE = "has stopped making progress"
-    WORKS = "it gave a sign of life again"
+    WORKS = "it was active again"
     LENIENT = {
         **Limits.LENIENT,
         "after": Lenient.HIGHER,

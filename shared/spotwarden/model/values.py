@@ -61,7 +61,7 @@ def read_limit(limits: type[Limits], name: str, said: object) -> Any:  # noqa: A
     """The same for a rule's value by its name, which may be unknown."""
     kinds = kinds_of(limits)
     if name not in kinds:
-        raise ValueError(f"there is no such value; {meant(name, kinds)}")
+        raise ValueError(f"unknown value; {meant(name, kinds)}")
     value = read_value(name, kinds[name], said)
     if isinstance(value, Remedy) and (wrong := no_remedy(limits, value)):
         raise ValueError(wrong)

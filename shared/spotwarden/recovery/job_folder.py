@@ -191,7 +191,7 @@ def watch_in(name: str, job: str, data: bytes) -> Watch:
     """The entry of this job; `BrokenError` where it is broken, or another's."""
     watch = decoded(name, data, Watch)
     if watch.job != job:
-        raise BrokenError(f"{name}: it says that it is of the job {watch.job!r}")
+        raise BrokenError(f"{name}: its content is of the job {watch.job!r}")
     return watch
 
 

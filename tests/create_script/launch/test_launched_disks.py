@@ -22,7 +22,7 @@ def with_disk(disks, name, **fields):
 def test_a_disk_that_was_not_looked_at_leaves_the_image_unknown(run):
     """An instance does not say what its disks were made from."""
     instances, _ = run("create", "trainer")
-    assert "what the disk trainer was made from is not known" in refusal(instances)
+    assert "what the disk trainer was made from is unknown" in refusal(instances)
 
 
 def test_disks_are_known_by_any_form_of_their_url(run):
@@ -53,7 +53,7 @@ def test_a_disk_of_a_name_of_its_own_keeps_that(run):
 @pytest.mark.parametrize(
     ("name", "fields", "reason"),
     [
-        ("trainer", {"sourceImage": None}, "what the boot disk trainer was made from is not known"),
+        ("trainer", {"sourceImage": None}, "what the boot disk trainer was made from is unknown"),
         (NEW_DISK, {"sourceDisk": "zones/z/disks/gold"}, "was made from gold, which a create cannot name"),
         (NEW_DISK, {"creationTimestamp": "2026-11-20T00:00:00Z"}, "trainer-1 was there before trainer"),
         ("trainer", {"sourceImageEncryptionKey": {"sha256": "x"}}, "a key of the customer's own"),

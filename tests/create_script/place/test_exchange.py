@@ -88,7 +88,7 @@ def test_a_disk_without_a_type_gets_one_where_the_usual_one_is_not_taken(request
 @pytest.mark.parametrize(
     ("flags", "machine", "why"),
     [
-        (["--create-disk=size=500,type=pd-extreme"], "e2-standard-8", "takes no pd-extreme disk, nor"),
+        (["--create-disk=size=500,type=pd-extreme"], "e2-standard-8", "doesn't take a pd-extreme disk"),
         (
             ["--create-disk=size=64,type=hyperdisk-balanced,provisioned-iops=5000"],
             "e2-standard-8",
@@ -108,8 +108,8 @@ def test_a_disk_without_a_type_gets_one_where_the_usual_one_is_not_taken(request
         ([], "c4a-standard-8", "needs an image for Arm"),
         ([], "g2-standard-8", "comes with GPUs, unlike"),
         ([], "ct6e-standard-4t", "has TPUs"),
-        ([], "m1-ultramem-40", "like m1-ultramem-40 is not known"),
-        ([], "c3-standard-192-metal", "like c3-standard-192-metal is not known"),
+        ([], "m1-ultramem-40", "what fits machine types like m1-ultramem-40"),
+        ([], "c3-standard-192-metal", "what fits machine types like c3-standard-192-metal"),
         ([], "n2-standard-8", "is the machine type of the create script already"),
         ([], "big one", "is not a machine type"),
         (["--source-instance-template=mine"], "n4-standard-8", "from a template"),

@@ -47,7 +47,7 @@ def test_a_preempted_vm_comes_back_and_resumes(told):
     lines = chapter(told, "test-vm")
     assert re.search(r"marker → create request: \d+ ms", lines)
     assert re.search(r"\d+ ms of it until the old VM was really gone", lines)
-    assert re.search(r"attempt 2 went on at step (2[6-9]|[3-7]\d) and finished with status 0", lines)
+    assert re.search(r"attempt 2 resumed at step (2[6-9]|[3-7]\d) and finished with status 0", lines)
     assert re.search(r"test-vm +ended +2 ", told)
 
 
@@ -58,9 +58,9 @@ def test_a_gang_comes_back_as_one(told):
     both = re.search(r"both were asked for \d+ ms after it was gone", lines)
     assert both
     assert lines.index("Compute Engine preempts pair-2") < survivor < both.start()
-    assert "one attempt, the second, has started both in us-central1-" in lines
+    assert "attempt 2 has started both in us-central1-" in lines
     for node in ("pair-1", "pair-2"):
-        assert re.search(rf"{node} went on from its checkpoint at step [1-9]", lines)
+        assert re.search(rf"{node} resumed from its checkpoint at step [1-9]", lines)
     assert re.search(r"pair +ended +2 ", told)
     assert "the job ended with status 0" in lines
 
@@ -69,9 +69,9 @@ def test_a_job_leaves_a_zone_that_has_none_left(told):
     """It comes back elsewhere, and its ledger tells the refused try."""
     lines = chapter(told, "roam")
     assert "us-central1-a has no a2-highgpu-1g left" in lines
-    assert re.search(r"the job is back in us-central1-[bcf]; marker → its create request: \d+ ms", lines)
+    assert re.search(r"the job runs again in us-central1-[bcf]; marker → its create request: \d+ ms", lines)
     assert re.search(r"\d+ ms of it until us-central1-a had refused", lines)
-    assert "the ledger tells the refused try: us-central1-a, ZONE_RESOURCE_POOL_EXHAUSTED" in lines
+    assert "the ledger shows the refused request: us-central1-a, ZONE_RESOURCE_POOL_EXHAUSTED" in lines
     assert re.search(r"attempt 2 asked us-central1-a, refused: ZONE_RESOURCE_POOL_EXHAUSTED", told)
     assert re.search(r"roam +ended +2 ", told)
 

@@ -151,7 +151,7 @@ def test_a_gateway_that_gave_up_waiting_leaves_it_open():
 def test_a_hook_that_fails_after_the_post_may_have_taken_it(what: Answer):
     """Nobody knows, and that is what is said."""
     with Rude(http(what)) as server:
-        with pytest.raises(UnansweredError, match="ml-chat has the post"):
+        with pytest.raises(UnansweredError, match="ml-chat received the message"):
             hook(server, timeouts=CURIOUS).send(post())
         assert server.heard[-1] == post().body
 

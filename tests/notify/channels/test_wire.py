@@ -92,7 +92,7 @@ def test_as_much_is_read_as_anybody_needs_and_no_more(size: int, whole: bool):
         incoming = reader(ours, Deadline(LATE))
         left, said = size, 0
         if not whole:
-            stack.enter_context(pytest.raises(OSError, match="says more than"))
+            stack.enter_context(pytest.raises(OSError, match="sends more than"))
         while left:
             left -= theirs.send(b"x" * min(left, 65536))
             said += len(incoming.read1(65536))

@@ -21,7 +21,7 @@ async def nap(ward: Ward, journey: GovernanceJourney) -> None:
     await ward.runs()
     await journey.until(THIRD)
     await ward.stopped()
-    ward.stage.say("the VM is stopped, two hours after its GPU fell idle")
+    ward.stage.say("the VM is stopped, two hours after its GPU became idle")
     await ward.told(f"{ward.name} was stopped; its disks are kept")
 
 
@@ -67,7 +67,7 @@ async def dark(ward: Ward, journey: GovernanceJourney) -> None:
     ward.stage.say(f"    with the news of an hour: {unseen}")
     await ward.runs()
     if await ward.heard(f"{ward.name} has idle GPUs") or await ward.label():
-        raise StoryError(f"{ward.name} is reported idle, which nothing can show")
+        raise StoryError(f"{ward.name} is reported idle without any metrics")
     ward.stage.say("it keeps running: Spotwarden takes no action on what it can't verify")
 
 

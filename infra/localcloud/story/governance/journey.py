@@ -95,7 +95,7 @@ class GovernanceJourney:
         return self._passed(await self._stage.watch.now())
 
     def _passed(self, now: str) -> timedelta:
-        assert self._began is not None, "the journey has not begun"  # noqa: S101 — a slip of the plot
+        assert self._began is not None, "the clock hasn't been moved yet"  # noqa: S101 — a slip of the plot
         return datetime.fromisoformat(now) - self._began
 
     async def _swept(self, since: str, *functions: str) -> None:

@@ -29,7 +29,7 @@ async def hang(ward: Ward, journey: GovernanceJourney) -> None:
     ward.stage.say("the VM is stopped, half an hour after the warning")
     await ward.told(f"{ward.name} was stopped; its disks are kept")
     if await ward.heard(f"{ward.name} has idle GPUs"):
-        raise StoryError(f"{ward.name} was held to be idle")
+        raise StoryError(f"{ward.name} was reported idle")
 
 
 async def long(ward: Ward, journey: GovernanceJourney) -> None:

@@ -126,7 +126,7 @@ class Ward:
         self.stage.say(f"{self.owner} follows the link {links[0]['says']!r} in that mail: {page.heading}")
         self.stage.say(f"    {page.says}")
         if await self.case("idle") != before:
-            raise StoryError("a link that was only opened has changed the case")
+            raise StoryError("opening a link changed the case")
         done = await self.stage.watch.press(page)
         self.stage.say(f"{self.owner} presses the button: {done.heading}")
         self.stage.say(f"    {done.says}")

@@ -37,7 +37,9 @@ class HandoverPlot:
         """Live through the story; `StoryError` where it does not come true."""
         stage = self._stage
         try:
-            stage.say(f"a training of {STEPS} steps, whose VM is taken {TIMES} times; each time it is told")
+            stage.say(
+                f"a training of {STEPS} steps, whose VM is preempted {TIMES} times; each time it is told"
+            )
             stage.say(f"before, here {NOTICE_SECONDS} s (on Google Cloud 120 s)")
             await stage.watch.turn("timings", {"preemption_notice": NOTICE_SECONDS})
             await self._launch()
@@ -63,7 +65,7 @@ class HandoverPlot:
         await self._at_work(attempt)
         [old] = [vm for vm in await stage.watch.instances() if vm["name"] == JOB]
         self._zones[attempt] = zone_of(old)
-        stage.say(f"VM {attempt} trains in {zone_of(old)}; Compute Engine announces that it takes it")
+        stage.say(f"VM {attempt} trains in {zone_of(old)}; Compute Engine announces its preemption")
         await stage.watch.turn("preempt", {"id": old["id"]})
         new = await stage.successor(JOB, str(old["id"]))
         self._zones[attempt + 1] = zone_of(new)
@@ -72,7 +74,7 @@ class HandoverPlot:
             stage.watch.instances,
             lambda seen: all(vm["id"] != old["id"] for vm in seen),
             within=TIMEOUT,
-            waiting_for=f"VM {attempt} to be taken",
+            waiting_for=f"VM {attempt} to be preempted",
         )
 
     async def _at_work(self, attempt: int) -> None:

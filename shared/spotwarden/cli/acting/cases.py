@@ -232,7 +232,7 @@ def _facts(case: Case, now: datetime) -> list[tuple[str, str]]:
         ("job", subject.job),
         ("owner", subject.owner),
         *((("VM", f"{target.name} {target.id} {target.zone}".rstrip())) for target in subject.targets),
-        ("remedy", f"{case.remedy.value}" if subject.ours else "none: it belongs to no job"),
+        ("remedy", f"{case.remedy.value}" if subject.ours else "none: it isn't part of a job"),
         ("due", f"{acts:%Y-%m-%d %H:%M} UTC" if (acts := acts_from(case)) else ""),
         ("limit reached", f"{case.due:%Y-%m-%d %H:%M} UTC" if case.due else ""),
         ("kept", kept + ("" if is_kept(case, now) else ", which is over") if kept else ""),

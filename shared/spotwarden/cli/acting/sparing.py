@@ -117,7 +117,7 @@ def extend(job: str, *, span: timedelta, why: str) -> None:
 
 def _open(command: str, name: str) -> CaseCommand:
     if (problem := job_problem(name)) and not name.isdecimal():
-        raise click.ClickException(f"{plain(name)!r} can be neither a job nor a VM: {problem}")
+        raise click.ClickException(f"{plain(name)!r} is not a valid name of a job or VM: {problem}")
     return CaseCommand(open_context(), new_tick(command), default_owner(), name)
 
 
@@ -280,4 +280,4 @@ def _label(word: CaseCommand, machines: Sequence[Machine], value: str) -> None:
             )
         )
         if not isinstance(outcome, Done):
-            raise click.ClickException(f"{machine.name} in {machine.zone} could not be labelled: {outcome}")
+            raise click.ClickException(f"{machine.name} in {machine.zone} could not be labeled: {outcome}")

@@ -53,7 +53,7 @@ def write(folder: Path, texts: Mapping[str, str], *, overwrite: bool) -> None:
         raise click.ClickException(
             f"you have edited {', '.join(edited)} in {folder}; launch that with\n"
             f"  spotwarden submit {folder}/create-instance.sh --job {folder.name} [--code .] [--again]\n"
-            "or say --overwrite to replace it"
+            "or add --overwrite to replace it"
         )
     folder.mkdir(parents=True, exist_ok=True)
     for name in before.keys() - texts.keys():

@@ -23,7 +23,7 @@ def job_file(asked: LaunchRequest) -> str:
             the options say.
     """
     if asked.budget is not None and not asked.budget <= MOST:
-        raise click.UsageError(f"--budget: {asked.budget} is not an amount that can be a limit")
+        raise click.UsageError(f"--budget: {asked.budget} is not a valid amount")
     said = _said(asked)
     if asked.job_toml is None:
         return said

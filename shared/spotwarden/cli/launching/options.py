@@ -106,15 +106,17 @@ def asked_of(said: Mapping[str, Any], context: Context) -> LaunchRequest:
     if said["handover"] and (said["on_demand"] or said["nodes"] > 1):
         raise click.UsageError("--handover is for one spot VM: leave out --on-demand and --nodes")
     if said["least_nodes"] and said["region"]:
-        raise click.UsageError("--nodes with a range needs --zone: missing nodes come beside the others")
+        raise click.UsageError(
+            "--nodes with a range needs --zone: missing nodes are added in the zone of the others"
+        )
     if said["image"] and said["image_family"]:
         raise click.UsageError("use --image or --image-family, not both")
     if said["image_project"] and not (said["image"] or said["image_family"]):
         raise click.UsageError("--image-project needs --image or --image-family")
     if any(part.startswith("--metadata-from-file") for part in said["flags"]):
         raise click.UsageError(
-            "--flag=--metadata-from-file would take the place of the job kit's own; say "
-            "--flag=--metadata=KEY=VALUE, or write the script by --script-only and edit that"
+            "--flag=--metadata-from-file would replace the job kit's own; use "
+            "--flag=--metadata=KEY=VALUE, or write the script with --script-only and edit it"
         )
     if said["container_flags"] and not said["container"]:
         raise click.UsageError("--container-flags needs --container")

@@ -70,5 +70,5 @@ def _launch_of(context: Context, file: Path, text: bytes, files: Mapping[str, by
     limits = context.agreed().admission
     if faults := tuple(inadmissible(launch, limits, context.settings.project)):
         listed = "\n".join(f"  {fault}" for fault in faults)
-        raise click.ClickException(f"{file}: the policy does not admit what it makes:\n{listed}")
+        raise click.ClickException(f"{file}: the policy doesn't allow what it creates:\n{listed}")
     return launch

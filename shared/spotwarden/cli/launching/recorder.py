@@ -99,7 +99,9 @@ def ask(words: list[str]) -> int:
     """Pass a question on to the real gcloud, with what the script has configured so far."""
     real = os.environ.get("SPOTWARDEN_REAL_GCLOUD")
     if not real:
-        sys.stderr.write(f"no gcloud here to answer: gcloud {' '.join(words)}\n")
+        sys.stderr.write(
+            f"gcloud isn't installed here, and the script needs its answer: gcloud {' '.join(words)}\n"
+        )
         return 1
     environment = {key: value for key, value in os.environ.items() if key != DEAD_ENDPOINT}
     original = os.environ.get("SPOTWARDEN_ENDPOINT")

@@ -30,7 +30,7 @@ def look(context: Context, job: str, *, script: bool = False) -> JobFacts:
         return look_at_job(context.cloud.store, context.settings.layout, job, script=script)
     except NotInLayoutError as error:
         raise click.ClickException(
-            f"{job!r} cannot be a job: {error.reason}; choose one with --job"
+            f"{job!r} is not a valid job name: {error.reason}; choose one with --job"
         ) from error
 
 

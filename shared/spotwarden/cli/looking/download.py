@@ -79,7 +79,7 @@ def download(
       spotwarden download my-job --logs --metrics
     """
     if problem := job_problem(job):
-        raise click.ClickException(f"{job!r} cannot be a job: {problem}")
+        raise click.ClickException(f"{job!r} is not a valid job name: {problem}")
     context = open_context()
     files = context.files()
     kinds = ["output", *(["logs"] if with_logs else []), *(["metrics"] if with_metrics else [])]
@@ -184,7 +184,7 @@ def _nothing(context: Context, job: str, *, chosen: bool) -> str:
     where = f"gs://{context.settings.bucket}"
     if not context.cloud.store.entries(context.settings.layout.folder(job), limit=1):
         return f"unknown job {job!r} in {where}. To list jobs: spotwarden jobs"
-    return f"no output of {job} fits" if chosen else f"{job} has no output yet in {where}"
+    return f"no output of {job} matches" if chosen else f"{job} has no output yet in {where}"
 
 
 def _say_what(requests: Sequence[DownloadRequest], folder: Path) -> None:

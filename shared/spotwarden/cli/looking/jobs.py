@@ -210,4 +210,4 @@ class _Changes:
                 click.echo("  ".join((at, *(plain(cell) or "-" for cell in cells))))
         for job in self._shown.keys() - found.keys():
             del self._shown[job]
-            click.echo(f"{at}  {job}  is not in the table any more")
+            click.echo(f"{at}  {job}  is no longer in the table")

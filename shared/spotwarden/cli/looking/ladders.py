@@ -50,7 +50,7 @@ def _price(facts: JobFacts, launch: Launch, rung: Rung) -> str:
     on = f"{launch.machine} " if len(launches(facts)) > 1 else ""
     price = prices_in(facts, launch, rung.model, spot=False).get(launch.place)
     if price is None:
-        asked = ", asked all the same" if rung.max_price else ""
+        asked = ", requested anyway" if rung.max_price else ""
         return f"{on}no known price in {launch.place}{asked}"
     beyond = ", not asked" if rung.max_price is not None and price > rung.max_price else ""
     return f"{on}{usd(price)} in {launch.place}{beyond}"

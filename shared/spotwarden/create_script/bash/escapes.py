@@ -57,7 +57,7 @@ def _byte(number: int, line: int) -> str:
 
 def _character(number: int, line: int) -> str:
     if number == 0 or number > _LARGEST or number in _SURROGATES:
-        raise ScriptRefused(f"there is no character with the number {number:x}", line=line)
+        raise ScriptRefused(f"there is no character number {number:x}", line=line)
     return chr(number)
 
 

@@ -86,7 +86,7 @@ def _read_args(line: CommandLine, taker: Taker, command: SimpleCommand) -> Args:
 
 def _check_globals(args: Args, files: Mapping[str, bytes]) -> None:
     if args["impersonate-service-account"]:
-        raise args.refusal("impersonate-service-account", "a re-run uses its own account; leave this out")
+        raise args.refusal("impersonate-service-account", "a restart uses its own account; leave this out")
     if args["universe-domain"] not in {None, "googleapis.com"}:
         raise args.refusal(
             "universe-domain", f"{args['universe-domain']!r} is not Google's public cloud; leave this out"

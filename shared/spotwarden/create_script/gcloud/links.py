@@ -89,7 +89,7 @@ class ResourceLinks:
             return ResourceLink.make(self._base, path, match.groupdict())
         if all(prefix in value for prefix in prefixes):
             raise ScriptRefused(
-                f"{value!r} is nearly the path of a {_singular(collection)}; write it as {path}"
+                f"{value!r} looks like the path of a {_singular(collection)}; write it as {path}"
             )
         return self._by_name(value, collection, parts)
 

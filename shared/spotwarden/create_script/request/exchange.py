@@ -77,7 +77,7 @@ def _unknown(request: Request, own: str, machine: str) -> str:
                 f"{name} has TPUs, and programs for TPUs run on their own generation and number of chips only"
             )
         if family_of(name) is None:
-            return f"what fits machine types like {name} is not known"
+            return f"we don't know what fits machine types like {name}"
     return ""
 
 
@@ -135,7 +135,7 @@ def _disk_reasons(
     if disk.get("type") == "SCRATCH" or (kind := _type(params)) in will.disks:
         return
     if _nearest(kind, will) is None or params.get("replicaZones"):
-        yield f"{machine} takes no {kind} disk, nor anything like it"
+        yield f"{machine} doesn't take a {kind} disk or a similar one"
     elif said := [
         name for name in ("provisionedIops", "provisionedThroughput", "storagePool") if params.get(name)
     ]:

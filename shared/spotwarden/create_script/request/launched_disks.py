@@ -43,7 +43,7 @@ def _disk(resource: Mapping[str, Any], attached: Disk, known: Mapping[str, Disk]
         return {**outside, **key, "source": source}
     if source not in known:
         raise ScriptRefused(
-            f"what the disk {last(source)} was made from is not known: the disk was not looked at"
+            f"what the disk {last(source)} was made from is unknown: the disk was never looked at"
         )
     return {**outside, **key, "initializeParams": _params(resource, attached, known[source])}
 
@@ -74,7 +74,7 @@ def _check_content(resource: Mapping[str, Any], attached: Disk, disk: Disk) -> N
             f"the disk {name} was made from {last(disk[strange])}, which a create cannot name"
         )
     if attached.get("boot") and not filled:
-        raise ScriptRefused(f"what the boot disk {name} was made from is not known to Compute Engine")
+        raise ScriptRefused(f"what the boot disk {name} was made from is unknown to Compute Engine")
     if _moment(disk) < _moment(resource) - OLDER:
         raise ScriptRefused(f"the disk {name} was there before {resource['name']} and is deleted with it")
 

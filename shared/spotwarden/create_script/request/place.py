@@ -138,9 +138,9 @@ def _reasons(request: Request, way: _Move) -> Iterator[str]:
 def _template_reasons(request: Request, way: _Move) -> Iterator[str]:
     template = request.query.get("sourceInstanceTemplate") or request.body.get("sourceInstanceTemplate")
     if template and way.abroad:
-        yield f"what the instance template {last(template)} says about its region is not known"
+        yield f"what the instance template {last(template)} says about its region is unknown"
     if "sourceMachineImage" in request.body:
-        yield f"where the machine image {last(request.body['sourceMachineImage'])} can be used is not known"
+        yield f"where the machine image {last(request.body['sourceMachineImage'])} can be used is unknown"
 
 
 def _location_reasons(body: Mapping[str, Any], way: _Move) -> Iterator[str]:

@@ -83,7 +83,7 @@ def write_attempt(context: ExecutorContext, action: WriteAttempt) -> Done:
         numbers = heads(context, record.job)
         newest = max(numbers, default=0)
         if numbers.get(newest, 0) != action.after or newest >= record.number:
-            raise ConflictError(f"the chain of {record.job} goes on with attempt {newest} already")
+            raise ConflictError(f"the chain of {record.job} already has attempt {newest}")
     object_name = AttemptRecord(job=record.job, attempt=record.number)
     return _write(context, object_name, pretty(record), action.generation, spaced=action.later)
 
@@ -104,7 +104,7 @@ def expect_newest(context: ExecutorContext, job: str, attempt: int, generation: 
     numbers = heads(context, job)
     newest = max(numbers, default=0)
     if (newest, numbers.get(newest, 0)) != (attempt, generation):
-        raise ConflictError(f"the chain of {job} goes on with attempt {newest} already")
+        raise ConflictError(f"the chain of {job} already has attempt {newest}")
 
 
 def close_job(context: ExecutorContext, action: CloseJob) -> Done:
@@ -112,7 +112,7 @@ def close_job(context: ExecutorContext, action: CloseJob) -> Done:
     for _ in range(CLOSINGS):
         with suppress(ConflictError):
             return _close_newest(context, action)
-    raise ConflictError(f"{action.job} is claimed again and again")
+    raise ConflictError(f"{action.job} couldn't be claimed, since it keeps changing")
 
 
 def _close_newest(context: ExecutorContext, action: CloseJob) -> Done:

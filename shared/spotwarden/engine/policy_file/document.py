@@ -39,7 +39,7 @@ class _Reading:
         kinds = kinds_of(kind)
         for name, item in self._table(said, place).items():
             if name not in kinds:
-                self.faults.append(f"{_join(place, name)}: there is no such value; {meant(name, kinds)}")
+                self.faults.append(f"{_join(place, name)}: unknown value; {meant(name, kinds)}")
             elif (value := self._value(name, kinds[name], item, _join(place, name))) is not None:
                 found[name] = value
         return found
@@ -86,7 +86,7 @@ class _Reading:
         """Values of some rules; they stay as they were written, for what they mean hangs on the others."""
         for rule, values in self._table(said, place).items():
             if rule not in RULES:
-                self.faults.append(f"{_join(place, rule)}: there is no such rule; {meant(rule, RULES)}")
+                self.faults.append(f"{_join(place, rule)}: unknown rule; {meant(rule, RULES)}")
                 continue
             for name, item in self._table(values, _join(place, rule)).items():
                 try:

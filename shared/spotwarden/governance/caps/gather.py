@@ -193,7 +193,7 @@ def _attempt(store: Store, layout: Layout, folder: JobFolder, object_name: Objec
     def read() -> Attempt:
         stored = store.read(layout.build(object_name))
         if stored is None:
-            raise UnansweredError(f"{layout.build(object_name)} went while it was read")
+            raise UnansweredError(f"{layout.build(object_name)} disappeared while it was read")
         whole = decoded(layout.build(object_name), stored.data, Attempt)
         return replace(
             whole,

@@ -67,5 +67,5 @@ def _read(store: Store, object_name: CaseRecord, entry: Entry) -> Filed | None:
         data, generation = stored.data, stored.generation
     case = decoded(entry.name, data, Case)
     if (case.rule, case.key) != (object_name.rule, object_name.key):
-        raise BrokenError(f"{entry.name}: it says that it is the case {case.rule} {case.key}")
+        raise BrokenError(f"{entry.name}: its content is of the case {case.rule} {case.key}")
     return Filed(case=_CACHE.keep(entry.name, generation, case), generation=generation)

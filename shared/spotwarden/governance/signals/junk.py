@@ -26,9 +26,9 @@ def tell_of_junk(tick: Tick, heard: HeardBeats, records: Iterable[JobRecord]) ->
 
 def _wrong(heard: HeardBeats, records: Iterable[JobRecord]) -> Iterator[tuple[str, str]]:
     for name in heard.junk:
-        yield name, "its custom metadata name no job. Delete it, or let its VM run the job kit"
+        yield name, "its custom metadata doesn't name a job. Delete it, or let its VM run the job kit"
     for record in records:
         for node in record.instances:
             job = heard.jobs.get(node, record.job)
             if job != record.job:
-                yield node, f"it says that it is of the job {job}, and {record.job} has a VM of that name"
+                yield node, f"its content is of the job {job}, and {record.job} has a VM of that name"

@@ -203,7 +203,7 @@ def _attempt(store: Store, layout: Layout, folder: JobFolder, object_name: Objec
             return decoded(name, entry.content, Launched)
         stored = store.read(name)
         if stored is None:
-            raise UnansweredError(f"{name} went while it was read")
+            raise UnansweredError(f"{name} disappeared while it was read")
         return decoded(name, stored.data, Launched)
 
     return once(_CACHE, layout, folder, object_name, read)

@@ -152,7 +152,7 @@ def _stood(store: Store, layout: Layout, folder: JobFolder, object_name: Attempt
     def read() -> Stood:
         stored = store.read(layout.build(object_name))
         if stored is None:
-            raise UnansweredError(f"{layout.build(object_name)} went while it was read")
+            raise UnansweredError(f"{layout.build(object_name)} disappeared while it was read")
         return decoded(layout.build(object_name), stored.data, Stood)
 
     return once(_STATES, layout, folder, object_name, read)

@@ -114,7 +114,7 @@ def _verdict(talk: http.client.HTTPConnection, message: HookPost, url: SplitResu
         answer = talk.getresponse()
     except (OSError, http.client.HTTPException) as error:
         why = plain(_without(url, str(error))) or type(error).__name__
-        raise UnansweredError(f"{message.hook} has the post and gave no answer: {why}") from None
+        raise UnansweredError(f"{message.hook} received the message but didn't answer: {why}") from None
     said = f"{answer.status} {_words(answer, url)}".rstrip()
     if HTTPStatus.OK <= answer.status < HTTPStatus.MULTIPLE_CHOICES:
         return said

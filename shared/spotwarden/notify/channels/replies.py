@@ -44,5 +44,5 @@ def judge(step: SmtpStep, reply: tuple[int, bytes]) -> str:
     if code in step.lasting and not (step.softened and SECURITY.match(words)):
         raise RejectedError("refused", f"to {step.after} the mail server said {said}")
     if step is MAIL and code // 100 != 4:  # noqa: PLR2004 - RFC 5321: 4yz is a no for now
-        raise UnansweredError(f"to {step.after} the mail server said {said}, which is neither yes nor no")
+        raise UnansweredError(f"to {step.after} the mail server said {said}, which is not a valid reply")
     raise RejectedError("unsent", f"to {step.after} the mail server said {said}")

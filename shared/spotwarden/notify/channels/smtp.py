@@ -71,7 +71,7 @@ class SmtpMailer:
             reply = conversation.getreply()
         except OSError as error:
             raise UnansweredError(
-                f"{self._smtp.host} has the mail and didn't confirm it: {_reason(error)}"
+                f"{self._smtp.host} received the mail but didn't confirm it: {_reason(error)}"
             ) from error
         return replies.judge(replies.MAIL, reply)
 

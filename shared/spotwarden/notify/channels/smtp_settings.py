@@ -67,11 +67,11 @@ def _password(said: str, user: str) -> Secret:
     password = said.rstrip("\r\n")
     if bool(user) != bool(password):
         lacks = "SPOTWARDEN_SMTP_PASSWORD is not set" if user else "SPOTWARDEN_SMTP names no user"
-        raise ChannelSettingsError(f"{lacks}; a mail server wants a user and a password, or neither")
+        raise ChannelSettingsError(f"{lacks}; set both a user and a password, or neither")
     if not (user + password).isascii() or not (user + password).isprintable():
         raise ChannelSettingsError(
             "SPOTWARDEN_SMTP's user or SPOTWARDEN_SMTP_PASSWORD has characters other than printable ASCII, "
-            "which mail servers do not agree on; the server's side has to give others"
+            "which mail servers treat differently; ask the server's administrator for others"
         )
     return Secret(password)
 

@@ -68,7 +68,7 @@ class _Incoming(io.RawIOBase):
 
     def readinto(self, buffer: Any, /) -> int:  # noqa: ANN401 - whatever holds bytes
         if self._said > MOST:
-            raise OSError(f"it says more than {MOST} bytes")
+            raise OSError(f"it sends more than {MOST} bytes")
         self._connection.settimeout(self._deadline.left())
         count = self._connection.recv_into(buffer)
         self._said += count

@@ -59,7 +59,7 @@ def _meant(case: Case, notice: str) -> list[Target]:
 def _not_to_touch(case: Case, meant: Sequence[Target], policy: Policy) -> AnswerVerdict | None:
     title = f"{name_of(case)} was not stopped"
     if not case.subject.ours:
-        return barred(title, "This VM belongs to no job. Spotwarden never touches such a VM.")
+        return barred(title, "This VM isn't part of a job. Spotwarden never touches such a VM.")
     if not meant:
         return barred(
             title,

@@ -71,7 +71,7 @@ class RecipientDelivery:
     def _write_to(self, waiting: Sequence[Waiting]) -> Wait | None:
         """What is left over from before first; then what is due, until something hinders."""
         if self._round.broken:
-            self._shared.say("ERROR", f"what was under way is not known: {self._round.broken}")
+            self._shared.say("ERROR", f"we couldn't read what was being sent: {self._round.broken}")
         try:
             rest = self._clear_up(self._without_sent(waiting))
             for some in self._due(rest) if rest is not None else ():
@@ -201,7 +201,7 @@ class RecipientDelivery:
             pendings = [self._shared.as_of(waiting.pending, batch.sent_at) for waiting in some]
             return renderer.render(pendings, batch.message_id, batch.sent_at, again)
         except (ValueError, TypeError, LookupError, ArithmeticError) as problem:
-            raise UnwritableError(f"no message can be made of it: {problem}") from problem
+            raise UnwritableError(f"it can't be made into a message: {problem}") from problem
 
     def _follow(self, some: Sequence[Waiting], batch: Batch, outcome: Outcome) -> bool:
         shared = self._shared

@@ -66,7 +66,7 @@ def opened(store: Store, box: Box, workers: int) -> Opened:
 
     found = each(box.entries.items(), read, min(workers, len(box.entries)))
     if found.failures:
-        raise ExceptionGroup("what waits could not be read", found.failures)
+        raise ExceptionGroup("waiting notices could not be read", found.failures)
     waiting = tuple(result for result in found.results if isinstance(result, Waiting))
     return Opened(waiting, dict(result for result in found.results if isinstance(result, tuple)))
 

@@ -80,7 +80,7 @@ def _declaration(shell: Shell, options: list[Text], letters: str, *, inside: boo
     shell.budget.items(sum(len(str(option)) for option in options))
     for letter in letters:
         if letter not in _FLAGS and letter not in _HARMLESS:
-            raise ScriptRefused(f"the option -{letter} of declare is not known", line=shell.line)
+            raise ScriptRefused(f"the option -{letter} of declare is unknown", line=shell.line)
         changes |= _FLAGS.get(letter, {})
     for option in options:
         if str(option)[0] == "+":
@@ -93,7 +93,7 @@ def _declaration(shell: Shell, options: list[Text], letters: str, *, inside: boo
 def _declare_word(shell: Shell, builtin: str, word: ExpandedWord, declaration: _Declaration) -> None:
     """Declare `name`, or `name=value` that came out of an expansion."""
     if isinstance(word.value, Unknown):
-        reason = f"`{builtin}` sets variables whose names are not known: {word.value.reason}"
+        reason = f"`{builtin}` sets variables with unknown names: {word.value.reason}"
         shell.cast_doubt(Unknown(reason=reason, line=word.line))
         return
     bare, equals, value = word.value.partition("=")

@@ -204,9 +204,7 @@ def match_files(shell: Shell, pattern: str) -> list[str] | Unknown:
         shell.folder.content(path)
     names = sorted("/".join(path[len(start) :]) + "/" * only_folders for path in matched)
     if names != sorted(names, key=lambda name: (re.sub(r"\W", "", name).lower(), name)):
-        return Unknown(
-            reason=f"the order of {pattern} depends on the language of the machine", line=shell.line
-        )
+        return Unknown(reason=f"the order of {pattern} depends on the machine's locale", line=shell.line)
     prefix = "./" if pattern.startswith("./") else ""
     return [prefix + name for name in names]
 

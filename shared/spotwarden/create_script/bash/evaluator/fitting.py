@@ -16,7 +16,7 @@ def _translated(shell: Shell, pattern: str, text: str, *, extended: bool = False
     except ScriptRefused as refused:
         raise ScriptRefused(refused.reason, line=shell.line) from refused
     if translation.classes and not text.isascii():
-        reason = f"what {pattern[:80]} matches in a text beyond ASCII depends on the language of the machine"
+        reason = f"what {pattern[:80]} matches in a text beyond ASCII depends on the machine's locale"
         raise ScriptRefused(reason, line=shell.line)
     return translation
 

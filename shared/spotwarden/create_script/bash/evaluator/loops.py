@@ -125,7 +125,7 @@ def _open_for(shell: Shell, node: For, why: Unknown) -> None:
 
 def run_select(shell: Shell, node: Select) -> None:
     """Run `select`: what a person chooses, and how often, is not known."""
-    why = Unknown(reason="a person is asked by `select`", line=node.line)
+    why = Unknown(reason="`select` asks a person", line=node.line)
     _repeat(shell, _Cycle(lambda: why, node.body, lambda: None, node.line))
 
 

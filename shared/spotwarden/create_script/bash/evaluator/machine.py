@@ -179,7 +179,7 @@ class Shell:
         """
         text, status = self.state.traps.pop("EXIT", None), self.state.status
         if isinstance(text, Unknown):
-            raise ScriptRefused(f"the trap for EXIT is not known: {text.reason}", line=text.line)
+            raise ScriptRefused(f"the trap for EXIT is unknown: {text.reason}", line=text.line)
         if text is not None:
             self.programs.text(self, text, self.line)
             self.state.status = status
@@ -205,7 +205,7 @@ class Shell:
         if text is None or not inherited:
             return
         if isinstance(text, Unknown):
-            raise ScriptRefused(f"the trap for ERR is not known: {text.reason}", line=text.line)
+            raise ScriptRefused(f"the trap for ERR is unknown: {text.reason}", line=text.line)
         status, traps = self.state.status, self.state.traps
         self.state.traps = {}
         self.programs.text(self, text, self.line)
@@ -263,7 +263,7 @@ def require_certain(
         _require_short(word.value, line)
     for name, value in environment.items():
         if name.startswith("CLOUDSDK_") and isinstance(value, Unknown):
-            raise ScriptRefused(f"{name} is not known: {value.reason}", line=value.line)
+            raise ScriptRefused(f"{name} is unknown: {value.reason}", line=value.line)
 
 
 def _require_short(text: str, line: int) -> None:

@@ -62,7 +62,7 @@ def target(shell: Shell, name: str) -> str:
         if variable is None or not variable.reference or variable.value is None:
             return name
         if not isinstance(variable.value, str) or not variable.value.isidentifier():
-            raise ScriptRefused(f"{name} refers to a variable whose name is not known", line=shell.line)
+            raise ScriptRefused(f"{name} refers to a variable with an unknown name", line=shell.line)
         name = variable.value
     raise ScriptRefused(f"{name} refers to itself", line=shell.line)
 

@@ -95,9 +95,7 @@ def parse_options(shell: Shell, words: list[ExpandedWord], letters: str) -> tupl
 
 def _known(word: ExpandedWord, name: str) -> str:
     if isinstance(word.value, Unknown):
-        raise ScriptRefused(
-            f"`{name}` is given a word that is not known: {word.value.reason}", line=word.line
-        )
+        raise ScriptRefused(f"`{name}` is given an unknown word: {word.value.reason}", line=word.line)
     return word.value
 
 

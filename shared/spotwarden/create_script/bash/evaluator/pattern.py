@@ -144,7 +144,7 @@ class _Translation:
             self._filled()
         elif starred and kind in "@+":
             raise ScriptRefused(
-                f"`*` before a `{kind}(…)` that may be empty is not supported: bash has a fault there"
+                f"`*` before a `{kind}(…)` that may be empty is not supported: bash has a bug there"
             )
 
     def _filled(self) -> None:
@@ -193,7 +193,9 @@ def _strange_exclamation() -> ScriptRefused:
 
 def _member(found: re.Match[str], written: str) -> Member:
     if found.group("strange"):
-        raise ScriptRefused(f"the pattern {written[:80]} names a character by the rules of a locale")
+        raise ScriptRefused(
+            f"the pattern {written[:80]} names a character in a way that depends on the locale"
+        )
     if found.group("name"):
         return Member(name=found.group("name"))
     if found.group("plain"):

@@ -16,7 +16,7 @@ def _destination(shell: Shell, path: Text | None) -> Place:
     if isinstance(path, OwnFolder) and shell.state.place == ():
         return ()
     if isinstance(path, Unknown):
-        return Unknown(reason=f"`cd` goes to a folder that is not known: {path.reason}", line=shell.line)
+        return Unknown(reason=f"`cd` goes to an unknown folder: {path.reason}", line=shell.line)
     place = shell.path(path)
     if isinstance(place, Unknown) or shell.folder.is_folder(place):
         return place
@@ -55,7 +55,7 @@ def push(shell: Shell, words: list[ExpandedWord]) -> Status:
     shell.budget.items(len(state.places))
     if path is None or (isinstance(path, str) and path[:1] in ("+", "-")):
         if path is not None or not state.places:
-            return _go(shell, Unknown(reason="`pushd` turns a stack of folders", line=shell.line))
+            return _go(shell, Unknown(reason="`pushd` is not supported", line=shell.line))
         there, rest = state.places[0], state.places[1:]
         state.places = (state.place, *rest)
         return _go(shell, there)
@@ -68,7 +68,7 @@ def pop(shell: Shell, words: list[ExpandedWord]) -> Status:
     state = shell.state
     shell.budget.items(len(state.places))
     if _operand(words) is not None:
-        return _go(shell, Unknown(reason="`popd` takes a folder out of a stack", line=shell.line))
+        return _go(shell, Unknown(reason="`popd` is not supported", line=shell.line))
     if not state.places:
         return 1
     there, state.places = state.places[0], state.places[1:]

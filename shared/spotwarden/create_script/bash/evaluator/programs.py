@@ -59,7 +59,7 @@ def _program(shell: Shell, words: list[ExpandedWord], name: str) -> Status:
 
 def _unknown_program(shell: Shell, words: list[ExpandedWord], name: Unknown) -> Status:
     if name.splits or mentions_create("gcloud compute " + _text(shell, words)):
-        raise ScriptRefused(f"the command itself is not known: {name.reason}", line=name.line)
+        raise ScriptRefused(f"the command itself is unknown: {name.reason}", line=name.line)
     return Outcome(reason=name.reason, line=name.line)
 
 
@@ -158,7 +158,7 @@ def _file(shell: Shell, words: list[ExpandedWord], name: str) -> Status:
     if not there:
         return _NOT_FOUND
     if isinstance(text, Unknown):
-        raise ScriptRefused(f"{name} is run, and its content is not known: {text.reason}", line=shell.line)
+        raise ScriptRefused(f"{name} is run, but its content is unknown: {text.reason}", line=shell.line)
     if path not in shell.folder.executable:
         if mentions_create(text):
             reason = f"whether {name} is executable is not stored: run it by `bash {name}`"

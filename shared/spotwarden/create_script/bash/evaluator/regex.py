@@ -102,7 +102,7 @@ class _Reader:
         members: list[Member] = []
         for found in _MEMBER.finditer(inner):
             if found.group("strange"):
-                raise self.refused("names a character by the rules of a locale")
+                raise self.refused("names a character in a way that depends on the locale")
             name, character = found.group("name") or "", found.group("sign") or ""
             members.append(Member(sign=character, name=name, dash=character == "-"))
         self.classes = self.classes or any(member.name for member in members)
@@ -204,7 +204,7 @@ def search(shell: Shell, expression: str, text: str) -> list[Text] | None:
 def _searched(shell: Shell, written: str, text: str) -> list[Text] | None:
     expression = translate(written)
     if expression.classes and not text.isascii():
-        reason = f"what {written[:80]} matches in a text beyond ASCII depends on the language of the machine"
+        reason = f"what {written[:80]} matches in a text beyond ASCII depends on the machine's locale"
         raise ScriptRefused(reason)
     data = matcher.encode(text)
     span = matcher.search(shell.budget, matcher.program(shell.budget, expression.whole), data)

@@ -64,7 +64,7 @@ def replace_matches(shell: Shell, part: Parameter, values: Values, expander: Exp
     assert isinstance(pattern, str)
     assert isinstance(with_what, str)
     if "&" in with_what:
-        why = "bash 5.2 and older ones disagree on a `&` in a replacement"
+        why = "bash 5.2 and older versions treat `&` in a replacement differently"
         return Values(Unknown(reason=why, line=part.line), values.many)
     return each(values, lambda text: _replaced(shell, part.operator, pattern, text, with_what))
 

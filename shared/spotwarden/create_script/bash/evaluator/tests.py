@@ -200,7 +200,7 @@ def _differ(text: Text, other: Text) -> bool:
 def _ordered(shell: Shell, operator: str, name: str, other: str) -> Status:
     plain = (name + other).isascii() and (name + other).isalnum() and (name + other).lower() == name + other
     if not plain:
-        return Unknown(reason="the order of texts depends on the language of the machine", line=shell.line)
+        return Unknown(reason="the order of texts depends on the machine's locale", line=shell.line)
     return int(not (name < other if operator == "<" else name > other))
 
 

@@ -91,7 +91,7 @@ def _skip_options(
                 words = words[1:]
                 continue
             if value.splits:
-                raise ScriptRefused(f"the command itself is not known: {value.reason}", line=shell.line)
+                raise ScriptRefused(f"the command itself is unknown: {value.reason}", line=shell.line)
             break
         if not value.startswith("-"):
             break
