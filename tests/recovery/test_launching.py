@@ -5,7 +5,9 @@ from datetime import timedelta
 import pytest
 from msgspec.structs import replace
 
+from spotwarden.model.request import Request
 from spotwarden.recovery.launching import prepare, request_id, stamp
+from spotwarden.recovery.notice_field import with_notice
 
 SPOT = {"provisioningModel": "SPOT", "instanceTerminationAction": "STOP", "preemptible": True}
 
@@ -153,3 +155,28 @@ def test_a_request_for_a_region_goes_to_no_zone_where_a_name_is_held(some, asked
     sent = prepare(request, attempt, held=held).body["locationPolicy"]
     assert sent["targetShape"] == "ANY_SINGLE_ZONE"
     assert sent.get("locations", {}) == {zone: {"preference": "DENY"} for zone in denied}
+
+
+@pytest.mark.parametrize("notice", [True, False])
+def test_a_request_from_a_template_has_neither_notice_nor_word_of_it(notice):
+    """Scheduling or metadata in the request would replace the template's."""
+    request = Request(method="POST", path="/p", query={}, body={"sourceInstanceTemplate": "t", "name": "a"})
+    assert with_notice(request, notice=notice) == request
+
+
+def test_a_notice_is_added_and_taken_out_and_all_else_stays():
+    """Of the very request that its script makes."""
+    body = {
+        "name": "a",
+        "scheduling": {"provisioningModel": "SPOT"},
+        "metadata": {"items": [{"key": "team", "value": "eyes"}]},
+    }
+    asked = with_notice(Request(method="POST", path="/p", query={}, body=body), notice=True)
+    assert asked.body["scheduling"] == {
+        "provisioningModel": "SPOT",
+        "preemptionNoticeDuration": {"seconds": "120"},
+    }
+    items = [{"key": "spotwarden-early", "value": "1"}, {"key": "team", "value": "eyes"}]
+    assert asked.body["metadata"] == {"items": items}
+    again = with_notice(asked, notice=False)
+    assert again.body == {**body, "metadata": {"items": items}}
