@@ -64,6 +64,8 @@ def preempt(cloud: Cloud, job: str, seconds: float, *, notice: bool) -> None:
 def judged(cloud: Cloud, job: str) -> Run:
     """What it came to."""
     until(lambda: cloud.read(f"{job}/metadata/status-code"), f"the end of {job}")
+    gone = f"the end of the VMs of {job}"
+    until(lambda: job not in {vm["name"] for vm in cloud.instances()}, gone)
     old, new = stepped(log(cloud, job, 1)), stepped(log(cloud, job, 2))
     pace = statistics.median(b[1] - a[1] for a, b in pairwise(new))
     undisturbed = old[0][1] + pace * STEPS
