@@ -184,6 +184,10 @@ class Layout(msgspec.Struct, frozen=True, kw_only=True):
         """The prefix of what a job produces."""
         return f"{self.folder(job)}output/"
 
+    def outputs_of(self, jobs: Collection[str]) -> str:
+        """A glob (`matchGlob` of objects.list) for what these jobs produce."""
+        return f"{self.prefix}{{{','.join(sorted(jobs))}}}/output/**"
+
     def attempts(self, job: str) -> str:
         """The prefix of a job's ledger."""
         return f"{self.folder(job)}metadata/attempts/"

@@ -16,8 +16,9 @@ from spotwarden.governance.idle.facts import IdleFacts
 from spotwarden.governance.idle.rule import QUIET, gets_on, grid, limits_of, suspects
 from spotwarden.governance.signals.facts import JobRecord
 from spotwarden.governance.signals.folders import look_together
-from spotwarden.governance.signals.gather import progress_of, rise
+from spotwarden.governance.signals.gather import progress_of
 from spotwarden.governance.signals.records import read_record
+from spotwarden.governance.signals.rising import rise
 from spotwarden.governance.signals.whose import attempts_of, ids_of, owned
 from spotwarden.model.accelerators import is_tpu
 from spotwarden.model.fleet import Machine

@@ -19,9 +19,10 @@ from spotwarden.governance.early_stop.rule import wanted
 from spotwarden.governance.reap.launched import had
 from spotwarden.governance.signals.facts import JobRecord, ReapFacts
 from spotwarden.governance.signals.folders import JobFolders, folders_of
-from spotwarden.governance.signals.gather import after_end_of, known_progress, rise, whole_of
+from spotwarden.governance.signals.gather import after_end_of, known_progress, whole_of
 from spotwarden.governance.signals.junk import tell_of_junk
 from spotwarden.governance.signals.records import read_record
+from spotwarden.governance.signals.rising import rise
 from spotwarden.governance.signals.text import labelled_by_others
 from spotwarden.governance.signals.trainings import read_training
 from spotwarden.governance.signals.whose import ids_of, owned

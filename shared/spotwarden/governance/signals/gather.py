@@ -7,15 +7,15 @@ from functools import partial
 import msgspec
 from msgspec.structs import replace
 
-from spotwarden.engine.cache import GenerationCache
 from spotwarden.engine.context import SweepContext
 from spotwarden.engine.fan_out import each
 from spotwarden.engine.turn import read_turn
 from spotwarden.governance.signals.contradiction import GOES_ON, ended_at
 from spotwarden.governance.signals.facts import JobRecord
 from spotwarden.governance.signals.heartbeats import listen, remembered
-from spotwarden.governance.signals.motion import gap_in
-from spotwarden.governance.signals.records import attempt_by_time, read_record
+from spotwarden.governance.signals.outputs import with_known_output, with_output, with_outputs
+from spotwarden.governance.signals.records import read_record
+from spotwarden.governance.signals.rising import rise
 from spotwarden.governance.signals.table import (
     Coverage,
     NodeSignals,
@@ -47,17 +47,6 @@ Machines = Mapping[str, Sequence[Machine]]
 """The VMs of each job."""
 
 
-class SeenOutput(msgspec.Struct, frozen=True, kw_only=True):
-    """When a job's newest output came, and the longest time between two of this attempt."""
-
-    newest: datetime
-    gap: timedelta | None = None
-
-
-_OUTPUTS: GenerationCache[SeenOutput] = GenerationCache()
-"""What was seen of a job's output, by attempt: progress that was made stays made."""
-
-
 class Measured(msgspec.Struct, frozen=True, kw_only=True):
     """What Monitoring says of some VMs; `problem` says why that could not be read."""
 
@@ -83,18 +72,14 @@ def progress_of(
     rise("heartbeats of jobs", heard.failures)
     suspects = [record for record in heard.results if is_silent(record)]
     known |= {record.job: record for record in heard.results}
-    done = each(suspects, lambda record: with_output(context, record), workers)
-    rise("outputs of jobs", done.failures)
-    return known | {record.job: record for record in done.results}
+    return known | with_outputs(context, suspects)
 
 
 def known_progress(layout: Layout, record: JobRecord) -> JobRecord:
     """The record with what its heartbeats and its output have told before; nothing is read."""
     if record.problem:
         return record
-    record = remembered(layout, record)
-    seen = _OUTPUTS.get(layout.outputs(record.job), record.attempt)
-    return record if seen is None else _with_newest(record, seen)
+    return with_known_output(layout, remembered(layout, record))
 
 
 def whole_of(
@@ -170,24 +155,6 @@ def _told_after_end(context: SweepContext, record: JobRecord) -> JobRecord:
     if end is not None and came is not None and came > end + GOES_ON:
         record = listen(context.cloud.store, context.settings.layout, record, lambda _: False)
     return with_output(context, record)
-
-
-def with_output(context: SweepContext, record: JobRecord) -> JobRecord:
-    """The record with its newest output, and how far apart its outputs of this attempt came."""
-    below = context.settings.layout.outputs(record.job)
-    # Of each row its time alone: a data set may be a million files.
-    came = [entry.updated for entry in context.cloud.store.each_entry(below)]
-    if not came:
-        return record
-    mine = [at for at in came if attempt_by_time(record, at)]
-    seen = SeenOutput(newest=max(came), gap=gap_in(mine))
-    return _with_newest(record, _OUTPUTS.keep(below, record.attempt, seen))
-
-
-def _with_newest(record: JobRecord, seen: SeenOutput) -> JobRecord:
-    signal = Signal(kind=SignalKind.PROGRESS, source=SignalSource.OUTPUT, at=seen.newest)
-    row = NodeSignals(attempt=attempt_by_time(record, seen.newest), signals=(signal,))
-    return replace(record, signals=record.signals.with_row(row).with_gap(seen.gap))
 
 
 def with_measures(record: JobRecord, measured: Measured, nodes: Mapping[str, str] | None = None) -> JobRecord:
@@ -290,9 +257,3 @@ def _lines(context: SweepContext, machines: Mapping[str, Machine]) -> dict[str, 
         older = logged(first, sharp, ids=set(others))
         lines |= {item: min(at, sharp) for item, at in older.items()}
     return lines
-
-
-def rise(what: str, failures: Collection[Exception]) -> None:
-    """What is no answer to anything ends the look: nothing is judged by half of it."""
-    if failures:
-        raise ExceptionGroup(f"{what} could not be read", list(failures))
