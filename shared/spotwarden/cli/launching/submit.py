@@ -13,6 +13,7 @@ from spotwarden.cli.launching.offered import check_offered
 from spotwarden.cli.launching.other_machines import check_fitting, check_others
 from spotwarden.cli.launching.priced import check_priced
 from spotwarden.cli.launching.reading import read_script
+from spotwarden.cli.launching.resuming import warning_of_script
 from spotwarden.cli.launching.staging import staging
 from spotwarden.cli.launching.starting import start, told
 from spotwarden.cli.launching.storing import look, store, store_code, storing
@@ -59,6 +60,8 @@ def submit(script: Path, job: str, code: Path | None, owner: str, *, again: bool
     check_offered(context.cloud.compute, package.launch)
     check_priced(context, package.launch, facts.file.budget)
     check_others(context, package.launch, facts.file)
+    if warning := warning_of_script(package.launch, code):
+        click.echo(warning, err=True)
     storing(facts.job)
     layout = context.settings.layout
     with staging(context, facts) as stage:
