@@ -1,7 +1,7 @@
 """Members of Compute Engine's bodies that the local cloud does not do: refused with 501 and their name.
 
 Who asks for nothing by them (false, nothing) is let through. What is kept and has no effect is listed in
-docs/local-cloud-reference.md.
+infra/localcloud/METHODS.md.
 """
 
 from collections.abc import Mapping, Sequence

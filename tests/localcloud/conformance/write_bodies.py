@@ -1,4 +1,4 @@
-"""Derives what is said of Compute Engine's fields in docs/local-cloud-reference.md.
+"""Derives what is said of Compute Engine's fields in infra/localcloud/METHODS.md.
 
 Run it after an update of google-api-python-client, or when a field is done or refused:
 `python -m tests.localcloud.conformance.write_bodies`.

@@ -1,4 +1,4 @@
-"""Derives what is known of all methods of the APIs, and the tables of docs/local-cloud-reference.md.
+"""Derives what is known of all methods of the APIs, and the tables of infra/localcloud/METHODS.md.
 
 Run it after an update of google-api-python-client, or when a method is added:
 `python -m tests.localcloud.conformance.write_methods`.
@@ -29,7 +29,7 @@ ANSWERS = METHODS.with_name("answers.json")
 PARAMETERS = METHODS.with_name("parameters.json")
 BOUND = ("logging", "cloudscheduler", "cloudresourcemanager", "iam")
 """APIs whose parameters are bound by a table. Not Compute: its document lacks `returnPartialSuccess`."""
-PAGE = ROOT / "docs" / "local-cloud-reference.md"
+PAGE = ROOT / "infra" / "localcloud" / "METHODS.md"
 BEGIN, END = "<!-- methods: generated -->", "<!-- methods: end -->"
 APIS: Mapping[str, tuple[str, str]] = {
     "storage": ("v1", "Cloud Storage"),
