@@ -336,3 +336,17 @@ def test_a_range_that_is_none_is_refused(nodes):
     """The file then sets nothing, as with any other mistake."""
     with pytest.raises(msgspec.ValidationError):
         msgspec.convert({"nodes": nodes}, JobFile)
+
+
+def test_a_node_that_was_removed_while_a_zone_was_hidden_is_not_asked_for_again(four):
+    """What the log tells once all zones are shown again it no longer tells at the look after that."""
+    four.cloud.compute.hide("us-central1-c")
+    four.cloud.compute.owner_stops("gang-2")
+    four.store(MarkerName(node="gang-2"), b"")
+    settle(four, 25)
+    four.cloud.compute.show("us-central1-c")
+    settle(four, 30)
+    assert running(four) == ["gang-1", "gang-3", "gang-4"]
+    assert [*four.attempts()[-1].removed] == ["gang-2"]
+    assert four.done("LaunchInstances") == 0
+    assert "node_removed" in four.notices()

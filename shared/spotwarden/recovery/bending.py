@@ -8,13 +8,14 @@ from collections.abc import Mapping
 
 from msgspec.structs import replace
 
-from spotwarden.model.action import KeepWatch, Step, Wait
+from spotwarden.model.action import KeepWatch, Step, Tell, Wait
 from spotwarden.model.attempt import Attempt, AttemptState, LackingNode
 from spotwarden.model.facts import JobFacts, NodeFacts
 from spotwarden.model.launch import Launch
 from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
 from spotwarden.model.watch import Watch
+from spotwarden.recovery import notices
 from spotwarden.recovery.adopting import settle
 from spotwarden.recovery.claiming import record
 from spotwarden.recovery.elastic import home_of, least_of, living, refilled
@@ -85,15 +86,21 @@ def _lost(
     if facts.watched is None:
         watch = Watch(job=facts.job)
         return KeepWatch(reason="the job is open", job=facts.job, watch=watch, generation=0)
+    # What the log tells now of a removal it may no longer tell at the next look.
+    removed = {node.node: removal for node in lost if (removal := removal_of(facts, node))}
+    if removed and (notice := notices.node_removed(facts, attempt, removed, tick)).id not in facts.told:
+        return Tell(reason=notice.what, notice=notice)
     first = min(lost, key=lambda node: lost_at(node, tick), default=NodeFacts(node=next(iter(gone))))
-    lacking = {node: LackingNode(instance_id=name, since=tick.now) for node, name in gone.items()}
+    missing = {node: LackingNode(instance_id=name, since=tick.now) for node, name in gone.items()}
+    lacking = {**attempt.lacking, **missing}
     size = len({*left, *attempt.lacking, *gone})
     changed = replace(
         members(facts, attempt, left, tick),
         reason=f"{_named(gone)} lost: {len(left)} of {size} nodes go on",
         replaces=gone,
         markers={node.node: node.marker.generation for node in facts.nodes if node.marker},
-        lacking={node: item for node, item in {**attempt.lacking, **lacking}.items() if node not in left},
+        lacking={node: item for node, item in lacking.items() if node not in {*left, *removed}},
+        removed={**attempt.removed, **removed},
         lost=lost_at(first, tick),
         lost_in=cause.zone if (cause := cause_of(first)) else home_of(facts, left.values()),
         lost_on=lost_on(attempt),
