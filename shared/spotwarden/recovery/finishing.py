@@ -58,11 +58,12 @@ def finish(
 def _notice(
     facts: JobFacts, attempt: Attempt, ids: Mapping[str, str], tick: Tick, event: AttemptEvent
 ) -> Notice:
-    """What its owner hears: a move that had to ask elsewhere was no move any more."""
-    if attempt.planned and len({tried.place for tried in attempt.tries}) == 1:
+    """What its owner hears: a move that had to ask elsewhere, or whose VM is gone, was no move any more."""
+    gone = _gone(facts, ids)
+    if attempt.planned and not gone and len({tried.place for tried in attempt.tries}) == 1:
         return notices.moved(attempt, ids, tick)
     by_hand = event is AttemptEvent.REVIVED
-    return notices.started(attempt, ids, tick, gone=_gone(facts, ids), by_hand=by_hand)
+    return notices.started(attempt, ids, tick, gone=gone, by_hand=by_hand)
 
 
 def _gone(facts: JobFacts, ids: Mapping[str, str]) -> list[str]:
