@@ -160,6 +160,8 @@ RECOVERY: Mapping[str, Mutant] = {
     "settle is 0": _of("recovery.fates:now_of", _limited(settle=NO_TIME)),
     "the look back before a place is asked is dropped": _of("recovery.placing:_undone", gives(None)),
     "a person's removal is not looked for while placing": _of("recovery.placing:_removal", gives(None)),
+    "a removed node of a gang that bends is missed": _of("recovery.refilling:unwish", gives(None), "plane"),
+    "a gang that bends is made anew at each loss": _of("recovery.bending:bend", gives(None), "plane"),
     "a move that is refused asks elsewhere": _of("recovery.planned:stays", gives(False)),
     "markers are never cleared": _of("engine.executor.on_bucket:clear", gives(Done())),
     "ids are never registered": _of("engine.executor.on_bucket:register", gives(Done())),
@@ -568,6 +570,13 @@ TESTS: Mapping[str, str] = {
     "what is started again is not registered": (
         "tests/recovery/test_stop_command.py"
         "::test_what_was_stopped_while_it_was_being_made_opens_the_job_when_it_is_started_again"
+    ),
+    "a removed node of a gang that bends is missed": (
+        "tests/recovery/test_bending.py::test_nothing_is_refilled_before_the_log_says_that_nobody_removed_it"
+    ),
+    "a gang that bends is made anew at each loss": (
+        "tests/recovery/test_bending.py"
+        "::test_the_survivors_of_a_lost_node_are_kept_and_named_by_the_next_record"
     ),
     "a stop leaves the job open": (
         "tests/recovery/test_stop_command.py::test_a_running_job_is_closed_and_its_vms_go"

@@ -5,7 +5,7 @@ import sys
 
 import msgspec
 
-from tests.simulation.plane.draw import BLOWS, WAITING
+from tests.simulation.plane.draw import BLOWS, STORIES, WAITING
 from tests.simulation.plane.run import PlaneSetting, replay, shortest, story
 from tests.simulation.run import Batch, run
 
@@ -43,7 +43,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--seed", default="1", help="any text; the same seed plays the same histories")
     parser.add_argument("--first", type=int, default=0, help="the number of the first history")
     parser.add_argument("--processes", type=int, default=0, help="0: one for each core")
-    parser.add_argument("--without", default="", help=f"blows left out, of {', '.join(BLOWS)}")
+    parser.add_argument("--without", default="", help=f"blows left out, of {', '.join((*BLOWS, *STORIES))}")
     parser.add_argument("--with", dest="with_", default="", help=f"blows let in, of {', '.join(WAITING)}")
     parser.add_argument("--all", action="store_true", help="let all blows in")
     parser.add_argument("--line", action="store_true", help="tell a failure as a line of found.jsonl")

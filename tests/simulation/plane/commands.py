@@ -6,7 +6,9 @@ A number picks one of those that it can happen to, so that any list of commands 
 from enum import Enum
 
 from tests.simulation.commands import (
+    Allow,
     Announce,
+    Cheaper,
     Command,
     FailHost,
     Forbid,
@@ -17,6 +19,7 @@ from tests.simulation.commands import (
     Preempt,
     Reboot,
     Run,
+    RunOut,
     Stock,
     Stray,
     Then,
@@ -316,6 +319,9 @@ AnyCommand = (
     | Hide
     | Forget
     | Forbid
+    | Allow
+    | RunOut
+    | Cheaper
     | Pass
     | Run
 )

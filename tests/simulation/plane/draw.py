@@ -3,6 +3,8 @@
 from collections.abc import Callable, Collection, Iterator, Mapping
 from random import Random
 
+from msgspec.structs import replace
+
 from tests.simulation import commands as c
 from tests.simulation.draw import FATES, HURT, LIES, SKEWS
 from tests.simulation.plane import commands as p
@@ -118,6 +120,11 @@ REWRITTEN = 0.05
 """How often an owner stores another script right after the first launch."""
 MORE = 0.25
 """How often one of the stories below happens besides."""
+OUT = 0.4
+"""How often a zone runs out of a machine type before a VM is lost, or before a sweep."""
+BEFALLEN = 0.5
+"""How often something befalls a job while it is moved."""
+STRIKES = ("preempt", "preempt", "host", "person", "person one", "outage", "hide", "mood", "end", "collapse")
 LONG = ("mood", "mood one", "end", "click", "observe")
 """After these governance takes its time."""
 
@@ -144,7 +151,67 @@ def draw(seed: str, *, kinds: Collection[c.Kind] = KINDS, without: Collection[st
     if "more" not in without and (apart := Random(f"{seed}/more")).random() < MORE:
         place = apart.randrange(3, len(drawn) + 1)
         drawn[place:place] = apart.choice((_rewritten, _forged, _announced, _regretted))(apart)
+    for name, (share, told) in STORIES.items():
+        if name not in without and (apart := Random(f"{seed}/{name}")).random() < share:
+            return [*told(apart, drawn)]
     return drawn
+
+
+def _bent(chance: Random, drawn: list[c.Command]) -> Iterator[c.Command]:
+    """The same with a gang that bends: nodes of it are lost, in its middle or in all of it."""
+    launch = _launched(chance, (c.Kind.BENT,))
+    # No rule may stop more than three VMs at once unless ops approve.
+    yield replace(launch, nodes=chance.choice((2, 3, 3)), capped=False, mute=False)
+    yield p.Tick(minutes=chance.choice((2, 12)))
+    at = chance.randrange(len(drawn) + 1)
+    yield from drawn[:at]
+    for _ in range(chance.choice((1, 2, 3))):
+        name = chance.choice(STRIKES)
+        yield BLOWS[name][1](chance)
+        yield c.Pass(seconds=chance.choice((1, 5, 35, 60)))
+        yield from _sweeps(chance)
+        if chance.random() < 0.5:
+            yield p.Tick(minutes=chance.choice((5, 20, 60)))
+    yield from drawn[at:]
+
+
+def _machines(chance: Random, drawn: list[c.Command]) -> Iterator[c.Command]:
+    """The same, of jobs that may run on other machine types, in zones that run out of one or the other."""
+    for command in drawn:
+        if isinstance(command, c.Preempt | c.FailHost | p.Sweep) and chance.random() < OUT:
+            machine, out = chance.choice((0, 0, 0, 1, 2)), chance.random() < 0.7
+            for zone in range(3) if chance.random() < 0.5 else [_any(chance)]:
+                yield c.RunOut(zone=zone, machine=machine, out=out)
+        yield command
+        if isinstance(command, p.Launch) or chance.random() < 0.03:
+            yield c.Allow(job=_any(chance), machines=chance.choice((1, 2, 2, 2, 0)))
+
+
+def _cheaper(chance: Random, drawn: list[c.Command]) -> Iterator[c.Command]:
+    """The same with a job that is moved: sweeps are killed on the way, and it is struck in between."""
+    launch = _launched(chance, (c.Kind.EARLY,))
+    yield replace(launch, gpus=chance.choice((0, 0, 1)), capped=False, mute=False, odd=False)
+    yield p.Tick(minutes=chance.choice((5, 12)))
+    at = chance.randrange(len(drawn) + 1)
+    yield from drawn[:at]
+    left, job = chance.choice((None, None, 0)), _any(chance)
+    for _ in range(chance.choice((2, 3, 4))):
+        yield c.Cheaper(left=left, job=job)
+        yield replace(_sweep(chance), function=p.Function.RECOVER, about=None, skew=chance.choice((0, 0, 20)))
+        yield c.Pass(seconds=chance.choice((1, 5, 20, 60, 130)))
+        if chance.random() < BEFALLEN:
+            yield BLOWS[chance.choice(STRIKES)][1](chance)
+        if chance.random() < 0.3:
+            yield p.Tick(minutes=chance.choice((5, 20)))
+    yield from drawn[at:]
+
+
+STORIES: Mapping[str, tuple[float, Callable[[Random, list[c.Command]], Iterator[c.Command]]]] = {
+    "machines": (0.15, _machines),
+    "cheaper": (0.12, _cheaper),
+    "bent": (0.15, _bent),
+}
+"""What else a history may be about, how often, and how it is told; at most one of them."""
 
 
 def _rewritten(chance: Random) -> list[c.Command]:

@@ -25,7 +25,7 @@ from tests.fakes.store import MemoryStore
 from tests.fakes.topic import MemoryTopic
 from tests.simulation import commands as c
 from tests.simulation.ground import as_it_is
-from tests.simulation.jobs import ZONES, stranger
+from tests.simulation.jobs import FAR, ZONES, stranger
 from tests.simulation.plane.commands import Fault, Function, Port
 from tests.simulation.plane.google import Paced, PlaneCompute, PlaneMetrics, troubled
 from tests.simulation.plane.guests import Guests
@@ -68,6 +68,7 @@ class PlaneGround(ABC):
         clock = VirtualClock()
         self.metrics = PlaneMetrics(clock)
         self.compute = PlaneCompute(clock)
+        self.compute.zones += (FAR,)
         self.cloud = MemoryCloud(
             clock=clock,
             store=MemoryStore(clock=clock),

@@ -7,14 +7,15 @@ from typing import Any
 import msgspec
 
 from spotwarden.layout import Heartbeat, InstanceId, Layout, MarkerName, StatusCode
-from spotwarden.model.instance import Instance, Status
+from spotwarden.model.instance import Status
 from tests.fakes.beats import kit_beat
 from tests.fakes.cloud import MemoryCloud
 from tests.fakes.vms import Vm
-from tests.simulation.commands import Word
+from tests.simulation.commands import Kind, Word
 from tests.simulation.guests import AGAIN, BOOT, BY_NAME, GUEST, LATE, NOTICE, SHUTDOWN
 from tests.simulation.plane.commands import Mood
 from tests.simulation.plane.google import PlaneMetrics
+from tests.simulation.plane.handover import Handover, number_of, records_of
 from tests.simulation.plane.jobs import PlaneJob
 
 __all__ = ["GUEST", "NOTICE", "Guests", "Program"]
@@ -28,17 +29,14 @@ LOADS = {
     Mood.SPIN: (99.0, 70.0),
 }
 MOVES = {Mood.WORK, Mood.IDLE}
+READERS = {Kind.EARLY, Kind.BENT}
+"""Jobs whose VMs go on from one attempt into the next."""
 BEATS = {Mood.WORK, Mood.IDLE, Mood.HANG, Mood.SPIN}
 
 
 def has_kit(job: PlaneJob) -> bool:
     """Whether the VMs of a job run the job kit."""
     return job.name[-1] in "02468"
-
-
-def _whose(seen: Instance) -> dict[str, Any]:
-    """What a heartbeat says of the VM that writes it."""
-    return {"attempt": seen.attempt or 1, "instance_id": seen.id}
 
 
 class Program(msgspec.Struct, kw_only=True):
@@ -67,6 +65,8 @@ class Guests:
         self._left: dict[str, datetime] = {}
         self._moves: dict[str, list[list[datetime | None]]] = {}
         metrics.progress = self.progress
+        self._kit = Handover(cloud, layout, self.programs, self._begin, self._silence, self._say_ready)
+        self.overlaps = self._kit.overlaps
 
     def changed(self, vm: Vm, _before: Status | None) -> None:
         """Boot a VM that has just begun to run; one that does not run says nothing."""
@@ -78,10 +78,22 @@ class Guests:
             self._cloud.compute.vms.later(
                 BOOT, lambda: self._boot(vm, job) if vm.seen.started == started else None
             )
-        elif (program := self.programs.pop(vm.seen.id, None)) is not None:
+        else:
+            self._silence(vm)
+
+    def _silence(self, vm: Vm) -> None:
+        """Its program is over, and nothing comes from it any more."""
+        if (program := self.programs.pop(vm.seen.id, None)) is not None:
             self._metrics.work(vm.seen.id, -1.0, -1.0)
             self._left[vm.seen.id] = program.moved or self._cloud.clock.now()
             self._moving(vm.seen.id, moves=False)
+
+    def _whose(self, job: PlaneJob, seen: Vm) -> dict[str, Any]:
+        """What a heartbeat says of its VM; the kit of a job that hands over, or bends, reads the ledger."""
+        number = seen.seen.attempt or 1
+        if job.kind in READERS:
+            number = number_of(records_of(self._cloud, self._layout, job), seen)
+        return {"attempt": number, "instance_id": seen.seen.id}
 
     def _boot(self, vm: Vm, job: PlaneJob) -> None:
         """Register the id; where the job has ended there is nothing to do but to go."""
@@ -97,11 +109,30 @@ class Guests:
             if stored is None or stored.data.decode() != vm.seen.id:
                 self._cloud.store.write(name, vm.seen.id.encode(), generation=None)
         self._metrics.cards[vm.seen.id] = job.gpus
+        if job.kind is Kind.EARLY:
+            self._metrics.work(vm.seen.id, *LOADS[Mood.IDLE])
+            self._kit.wait(job, vm)
+        elif job.kind is Kind.BENT:
+            self._kit.join(job, vm)
+        else:
+            self._begin(vm, job)
+
+    def _say_ready(self, job: PlaneJob, vm: Vm) -> None:
+        """The job kit alone says that it is set up, and waits for its turn."""
+        if has_kit(job) and not job.mute:
+            said = {**self._whose(job, vm), "at": self._cloud.clock.now(), "status": "waiting"}
+            self.tell(job, vm.seen.name, said)
+
+    def _begin(self, vm: Vm, job: PlaneJob) -> None:
+        """Let its program run."""
         program = Program(vm=vm, job=job, started=self._cloud.clock.now())
         self.programs[vm.seen.id] = program
         self._moving(vm.seen.id, moves=True)
         self._metrics.work(vm.seen.id, *LOADS[program.mood])
-        self._beat(program)
+        if job.finished and job.kind is Kind.EARLY:
+            self.end(job)  # The VM that it has moved from had come to its end before it handed over.
+        else:
+            self._beat(program)
 
     def behave(self, vm: Vm, mood: Mood) -> None:
         """From now on the program does this."""
@@ -151,7 +182,8 @@ class Guests:
         program.steps += program.mood in MOVES
         figures = {"step": program.steps, "metrics": {"loss": 1.0 / (1 + program.steps)}}
         moments = {"at": now, "progress_at": program.moved or now}
-        self.tell(program.job, seen.name, {**_whose(seen), **figures, **moments})
+        whose = self._whose(program.job, program.vm)
+        self.tell(program.job, seen.name, {**whose, **figures, **moments})
 
     def tell(self, job: PlaneJob, node: str, said: Mapping[str, Any]) -> None:
         """Write a heartbeat: half of the jobs have the kit, the others write their own."""
@@ -169,10 +201,12 @@ class Guests:
                 self.behave(program.vm, Mood.HANG)
                 if has_kit(job) and not job.mute:
                     now = self._cloud.clock.now()
-                    said = {**_whose(program.vm.seen), "at": now, "progress_at": now, "status": "0"}
+                    whose = self._whose(job, program.vm)
+                    said = {**whose, "at": now, "progress_at": now, "status": "0"}
                     self.tell(job, program.vm.seen.name, said)
                 if program.vm.seen.attempt:
-                    told = {"attempt": str(program.vm.seen.attempt), "instance_id": program.vm.seen.id}
+                    whose = self._whose(job, program.vm)
+                    told = {name: str(value) for name, value in whose.items()}
         job.finished = True
         self._cloud.store.put(self._layout.build(StatusCode(job=job.name)), b"0", told)
 

@@ -7,6 +7,7 @@ from datetime import timedelta
 
 from tests.simulation.commands import Command
 from tests.simulation.history import Outcome
+from tests.simulation.jobs import MACHINES
 from tests.simulation.plane.commands import PolicyChange
 from tests.simulation.plane.ends import loose_ends
 from tests.simulation.plane.product import changed
@@ -42,7 +43,7 @@ def _alone(world: PlaneWorld) -> Iterator[None]:
 
 def faults_of(world: PlaneWorld) -> list[str]:
     """What has gone wrong so far."""
-    return world.oracle.broken + world.failures
+    return world.oracle.broken + world.failures + world.guests.overlaps
 
 
 def end(world: PlaneWorld) -> Outcome:
@@ -65,6 +66,8 @@ def _calm(world: PlaneWorld) -> None:
     for zone in world.compute.zones:
         world.compute.restock(zone)
         world.compute.show(zone)
+        for machine in MACHINES:
+            world.compute.have_again(machine, zone)
     world.compute.forbid(forbidden=False)
     world.compute.lag = timedelta(0)
     world.compute.dark.clear()

@@ -8,6 +8,8 @@ import msgspec
 from spotwarden.create_script.request.stored import launch_of
 from spotwarden.model.launch import Launch, StoredScript
 from spotwarden.model.request import Request
+from tests.fakes.creating import machine_of
+from tests.fakes.vms import Vm
 from tests.simulation.commands import Kind
 from tests.simulation.jobs import GANGS, PROJECT, UNBORN, ZONES
 from tests.simulation.jobs import Job as RecoveredJob
@@ -29,7 +31,8 @@ class PlaneJob(RecoveredJob, kw_only=True):
     programs have ended, `extended` once its owner was granted more time, `told_by_person` once a person
     has ended it. `version` counts the scripts that its owner has stored after the first. `started` are
     the ids of its VMs that ran once a person had started some of them again, `beside` those that a person
-    started while another attempt lived.
+    started while another attempt lived. `allowed` are the machine types that its owner ever let it have.
+    `less` are the nodes that a person has removed of a gang that bends.
     """
 
     owner: str = ""
@@ -50,6 +53,13 @@ class PlaneJob(RecoveredJob, kw_only=True):
     partly: bool = False
     told_by_person: bool = False
     version: int = 0
+    less: set[str] = msgspec.field(default_factory=set)
+    allowed: set[str] = msgspec.field(default_factory=set)
+
+    @property
+    def least(self) -> int:
+        """How many of its nodes are enough, of a gang that bends."""
+        return len(self.nodes) - 1
 
     @property
     def script(self) -> bytes:
@@ -67,9 +77,16 @@ class PlaneJob(RecoveredJob, kw_only=True):
         lines = [
             'max_runtime = "2h"' if self.capped else "",
             f'owner = "{self.owner}"' if self.owner else "",
-            "handover = true" if self.kind is Kind.EARLY else "",
+            'handover = true\nwork = "40h"' if self.kind is Kind.EARLY else "",
+            f'nodes = "{self.least}:{len(self.nodes)}"' if self.kind is Kind.BENT else "",
+            f"machines = {msgspec.json.encode(self.machines[1:]).decode()}" if self.allowed else "",
         ]
         return "\n".join(line for line in lines if line).encode()
+
+
+def violates(vm: Vm) -> bool:
+    """Whether a VM is not what the policy wants, of its script's type or of one that its owner allows."""
+    return not machine_of(vm.body).startswith(("g2-", "e2-"))
 
 
 def new_job(number: int, said: Asked) -> PlaneJob:

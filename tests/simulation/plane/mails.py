@@ -8,7 +8,7 @@ from spotwarden.model.instance import Status
 from spotwarden.model.notice import Notice
 from spotwarden.model.policy import Policy
 from tests.fakes.vms import Vm
-from tests.simulation.plane.jobs import CAP, OPS, PlaneJob
+from tests.simulation.plane.jobs import CAP, OPS, PlaneJob, violates
 from tests.simulation.plane.judged import JudgedWorld
 from tests.simulation.plane.mailroom import Arrived
 from tests.simulation.plane.taken_back import still_holds
@@ -120,7 +120,7 @@ class MailJudge:
                 not job.capped or self._oracle.up_for(job) + MINUTE < job_most,
                 f"its job has been up for {self._oracle.up_for(job)} of {job_most if job.capped else None}",
             ),
-            "compliance": (not job.odd, "it is as the policy wants it"),
+            "compliance": (not violates(vm), "it is as the policy wants it"),
         }
         wrong, why = against.get(rule, (False, ""))
         return why if wrong else ""
@@ -139,7 +139,7 @@ class MailJudge:
         job = self._job(notice)
         if notice.kind.endswith((WARNING, ACTED, CLEARED)):
             self._of_case(notice, job)
-        elif notice.kind in {"recovered", "launched"}:
+        elif notice.kind in {"recovered", "launched", "moved"}:
             self._runs(notice, job)
         elif notice.kind == "name_taken":
             for vm_id in self._world.mine.keys() & set(notice.evidence.values()):
@@ -215,7 +215,7 @@ class MailJudge:
             return "its job made progress until just before"
         if rule == "orphan" and not job.over and any(self._oracle.is_newest(job, vm) for vm in vms):
             return "its job is open, and it is its newest VM"
-        if rule == "compliance" and not job.odd:
+        if rule == "compliance" and not any(violates(vm) for vm in vms):
             return "the VM is as the policy wants it"
         return ""
 
@@ -257,7 +257,7 @@ class MailJudge:
             if mail.alone and f"{notice.due:%H:%M}" not in mail.text:
                 self._untold(mail, f"it does not say {notice.due:%H:%M}")
             soonest = mail.at + notice.grace - MINUTE if notice.grace else notice.due
-            if notice.due < min(soonest, notice.latest or soonest).replace(second=0):
+            if notice.due < min(soonest, notice.latest or soonest).replace(second=0, microsecond=0):
                 self._untold(mail, f"it comes at {mail.at:%H:%M} and says {notice.due:%H:%M}")
         if job is not None and notice.job not in mail.text:
             self._untold(mail, "it does not name the job")

@@ -15,11 +15,13 @@ from spotwarden.model.instance import Status
 from spotwarden.model.notice import Notice, Way
 from spotwarden.model.policy import Mode, Policy
 from spotwarden.model.request import Request
+from tests.fakes.creating import machine_of
 from tests.fakes.vms import Vm
 from tests.fakes.wanted import names_of, read
-from tests.simulation.jobs import STOPPED
+from tests.simulation.commands import Kind
+from tests.simulation.jobs import FAR, STOPPED
 from tests.simulation.plane.commands import Spell
-from tests.simulation.plane.jobs import PlaneJob
+from tests.simulation.plane.jobs import MACHINE, ODD, PlaneJob
 from tests.simulation.plane.judged import JudgedWorld
 from tests.simulation.plane.mailroom import Arrived
 from tests.simulation.plane.mails import GIVEN_UP, MailJudge
@@ -76,6 +78,7 @@ class Oracle:
     def __init__(self, world: JudgedWorld) -> None:
         self._world = world
         self.broken: list[str] = []
+        self.moves = False
         self.policies: dict[str, Policy] = {}
         self.new_policy: datetime | None = None
         self.removals: list[Removal] = []
@@ -90,6 +93,7 @@ class Oracle:
         self._opening: dict[str, int] = {}
         self._answered_mails: set[tuple[str, str]] = set()
         self._requests: set[str] = set()
+        self._ran: set[str] = set()
         self._asked_to_go: dict[str, datetime] = {}
 
     def fault(self, what: str) -> None:
@@ -222,12 +226,14 @@ class Oracle:
         """The VMs of a job that may still write, but for those that a successor may already replace."""
         vms = self._world.compute.vms.living.values()
         mine = [vm for vm in vms if self._world.mine.get(vm.seen.id) is job]
-        aside = job.doomed | job.beside
+        aside = job.doomed | job.beside | job.leaving
         return [vm for vm in mine if vm.seen.id not in aside and vm.seen.status not in ASIDE]
 
     def changed(self, vm: Vm, before: Status | None) -> None:
         """No job ever has two live attempts, and no node two live instances."""
         self.seen[vm.seen.id] = vm
+        if vm.seen.status is Status.RUNNING:
+            self._ran.add(vm.seen.id)
         if vm.seen.status in ASIDE or vm.seen.status is Status.DEPROVISIONING:
             self.ended[vm.seen.id] = self._world.now()
         self._world.note(f"    {vm.seen.name} {vm.seen.id[-4:]} in {vm.seen.zone} is {vm.seen.status.value}")
@@ -238,14 +244,18 @@ class Oracle:
             if self._asked_to_go.pop(vm.seen.id, None) == self._world.now() and not job.over:
                 self._world.close(job, GOVERNED)
             return
+        if before in ASIDE:
+            job.doomed.discard(vm.seen.id)  # It was stopped after the notice, and is started again.
         repaired = before is Status.REPAIRING
         if vm.seen.status is Status.RUNNING and job.over == STOPPED and not repaired:
             # It was asked for before its owner ended the former one: the job lives again.
             job.over, job.over_since = "", None
-        if before in UP or repaired:
-            return
+        if before not in UP and not repaired:
+            self._alone(job)
+
+    def _alone(self, job: PlaneJob) -> None:
         there = self.there(job)
-        if len({other.launch for other in there}) > 1:
+        if len({other.launch for other in there}) > 1 and job.kind is not Kind.BENT:
             self.fault(f"{job.name} has two live attempts: {_told(there)}")
         names = [other.seen.name for other in there]
         if len(set(names)) < len(names):
@@ -287,7 +297,14 @@ class Oracle:
                 self.fault(f"{process.tick.sweep}: nobody watches {call}{arguments}")
 
     def asked(self, process: Process, call: str, arguments: tuple[Any, ...], before: Any) -> None:
-        """Nothing is judged by what came of it."""
+        """A job whose move was refused has one VM, and no second one beside it from now on."""
+        del process, before
+        if call != "write" or LEDGER not in arguments[0]:
+            return
+        record = msgspec.json.decode(arguments[1])
+        for job in self._world.jobs:
+            if job.leaving and job.name == record["job"] and record["state"] == "running":
+                job.leaving -= {*record["instances"].values()}
 
     def _writing(
         self,
@@ -340,9 +357,29 @@ class Oracle:
         self._requests.add(request_id)
         self._may_start(process, job)
         job.beside |= {vm.seen.id for vm in self.there(job) if _stood_still(process, vm)}
-        if there := [vm for vm in self.there(job) if vm.launch != request_id]:
+        self._of_allowed_type(job, request)
+        if again := job.less & set(names):
+            self.fault(f"{job.name} has {', '.join(again)} made again, which a person has removed")
+        if self._is_move(job, request):
+            job.leaving |= {vm.seen.id for vm in self.there(job)}
+        # What is missing of a gang that bends is made beside the others, and nothing twice.
+        beside = [vm for vm in self.there(job) if job.kind is not Kind.BENT or vm.seen.name in names]
+        if there := [vm for vm in beside if vm.launch != request_id]:
             who = process.tick.sweep
             self.fault(f"a launch of {job.name} was asked for while it lives, by {who}: {_told(there)}")
+
+    def _of_allowed_type(self, job: PlaneJob, request: Request) -> None:
+        """It is of the machine type that its script names, or of one that its owner has ever allowed."""
+        machine = machine_of(read(request).body)
+        if machine not in {ODD if job.odd else MACHINE, *job.machines, *job.allowed}:
+            self.fault(f"a {machine} is asked for, and the owner of {job.name} allows none")
+
+    def _is_move(self, job: PlaneJob, request: Request) -> bool:
+        """Whether a job that hands over goes from its one VM, and no move before, to where it costs less."""
+        living = self._world.compute.vms.living
+        left = [vm_id for vm_id in job.leaving if vm_id in living and living[vm_id].seen.status in UP]
+        far = f"/zones/{FAR}/" in request.path
+        return self.moves and job.kind is Kind.EARLY and far and len(self.there(job)) == 1 and not left
 
     def _may_start(self, process: Process, job: PlaneJob) -> None:
         if self.policies.get(process.tick.sweep, _ENFORCING).mode is Mode.OBSERVE:
@@ -379,7 +416,8 @@ class Oracle:
             return
         self._may_start(process, job)
         job.beside.discard(vm_id)
-        if [other for other in self.there(job) if other.launch != vm.launch]:
+        others = [other for other in self.there(job) if other.launch != vm.launch]
+        if [other for other in others if job.kind is not Kind.BENT or other.seen.name == vm.seen.name]:
             self.fault(f"{vm.seen.name} is started while another attempt of {job.name} lives")
 
     def _labelling(self, process: Process, zone: str, vm_id: str) -> None:
@@ -428,6 +466,10 @@ class Oracle:
     def is_newest(self, job: PlaneJob, vm: Vm) -> bool:
         """Whether it is of the newest launch of its job, and no person went back to an older VM since."""
         mine = [other for other in self.seen.values() if self._world.mine.get(other.seen.id) is job]
+        if job.kind is Kind.BENT:  # Its nodes are made one by one: each is compared with those of its name.
+            mine = [other for other in mine if other.seen.name == vm.seen.name]
+        if job.kind is Kind.EARLY:  # One that was refused a move stays where it was, as the next attempt.
+            mine = [other for other in mine if other.seen.id in self._ran or other.seen.status in UP]
         if not mine or mine[-1].launch != vm.launch:
             return False
         older = any(other.seen.status in UP and other.launch != vm.launch for other in mine)
@@ -451,10 +493,21 @@ class Oracle:
         return self.judge.unwarned(job, vm, RULES.get(function, ()), policy, call)
 
     def _not_replaced(self, job: PlaneJob, vm: Vm) -> str:
-        """Recovery removes what Compute Engine has taken or stopped, and the rest of that gang."""
+        """Recovery removes what Compute Engine has taken or stopped, and the rest of that gang.
+
+        Of a gang that bends the rest goes only where it is not enough any more.
+        """
+        up = {other.seen.name for other in self.there(job) if other.seen.status in UP}
+        if job.kind is Kind.BENT and vm.seen.name in up and len(up) >= job.least and not job.over:
+            return "enough of a gang that bends runs, and it is one of these"
         if vm.seen.status in ASIDE or vm.seen.id in job.doomed or job.doubtful:
             return ""
-        launched = [one for one in self.seen.values() if one.launch == vm.launch]
+        bends, mine = job.kind is Kind.BENT, self._world.mine
+        launched = [
+            one
+            for one in self.seen.values()
+            if one.launch == vm.launch or (bends and mine.get(one.seen.id) is job)
+        ]
         if any(one.seen.id in self.lost for one in launched):
             return ""
         if job.over and not any(one.seen.id in job.touched for one in launched):
@@ -466,6 +519,8 @@ class Oracle:
     def _short(self, vm: Vm) -> bool:
         """Whether its launch never got all its VMs: then all of them are made anew elsewhere."""
         job = self._world.mine[vm.seen.id]
+        if job.kind is Kind.BENT:
+            return False
         made = {one.seen.name for one in self.seen.values() if one.launch == vm.launch}
         return made < set(job.nodes)
 

@@ -41,13 +41,21 @@ class People(PlaneGround):
         unclear = any(vm_id in job.doomed for vm_id in ids) or not self._newest(job) & set(ids)
         job.touched.update(ids)
         job.said, job.told_by_person = self.now(), True
+        left = {vm.seen.id for vm in self.up(job)} - {*ids}
+        if job.kind is c.Kind.BENT and left and not job.over:
+            # It goes on without them, or is closed once too few are left.
+            job.less |= {vm.seen.name for vm in self.vms_of(job) if vm.seen.id in ids}
+            job.doubtful = True
+            return
         if not job.over:
             self.close(job, STOPPED)
         job.doubtful |= unclear
 
     def _newest(self, job: PlaneJob) -> set[str]:
-        """The ids of the VMs of its newest launch."""
+        """The ids of the VMs of its newest launch; of a gang that bends the newest of each name."""
         vms = self.vms_of(job)
+        if job.kind is c.Kind.BENT:
+            return {*{vm.seen.name: vm.seen.id for vm in vms}.values()}
         last = vms[-1].launch if vms else ""
         return {vm.seen.id for vm in vms if vm.launch == last}
 
@@ -55,7 +63,7 @@ class People(PlaneGround):
         """From now on the job is open again, by a person's word; one that has `ended` only by a command."""
         if ended or not (job.ended or job.finished):
             job.over, job.over_since, job.said, job.doubtful = "", None, self.now(), False
-            job.finished, job.started = False, set()
+            job.finished, job.started, job.less = False, set(), set()
             job.opened, job.told_by_person = self.now(), False
             # The command has removed the status, whoever wrote it.
             job.forged &= not ended

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from spotwarden.model.instance import Status
 from spotwarden.model.notice import Notice
 from tests.fakes.vms import Vm
-from tests.simulation.plane.jobs import PlaneJob
+from tests.simulation.plane.jobs import PlaneJob, violates
 from tests.simulation.plane.judged import JudgedWorld
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def still_holds(notice: Notice, job: PlaneJob, world: JudgedWorld, oracle: "Orac
     extended = any(key == job.name and at > since for key, at, _ in oracle.extensions.values())
     over = bool(job.over) and job.over_since is not None and job.over_since < since
     holds = {
-        "compliance": (job.odd, "the VM still violates the policy"),
+        "compliance": (all(violates(vm) for vm in vms), "the VM still violates the policy"),
         "instance_cap": (not extended, "the VM is still up"),
         "job_cap": (job.capped and not extended, "its job still runs"),
         "idle": (not worked and not moved, "its GPUs have done nothing since"),

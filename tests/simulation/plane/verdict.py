@@ -12,7 +12,7 @@ from spotwarden.model.instance import Status
 from spotwarden.model.policy import Mode
 from tests.fakes.vms import Vm
 from tests.simulation.plane.commands import Mood
-from tests.simulation.plane.jobs import CAP, PlaneJob
+from tests.simulation.plane.jobs import CAP, PlaneJob, violates
 
 if TYPE_CHECKING:
     from tests.simulation.plane.world import PlaneWorld
@@ -68,10 +68,12 @@ def _silent(world: "PlaneWorld", job: PlaneJob) -> Iterator[str]:
     told = {
         notice.evidence.get("attempt", "")
         for _, notice in world.oracle.notices.values()
-        if notice.kind == "recovered" and notice.job == job.name
+        if notice.kind in {"recovered", "moved", "gang_changed"} and notice.job == job.name
     }
     for record in ledger_of(world, job):
-        number, ours = str(record["number"]), bool(record.get("tries"))
+        number, tries = str(record["number"]), record["tries"]
+        # A move that was refused leaves everything as it was.
+        ours = bool(tries) and not (record.get("planned") and tries[-1]["kind"] == "keep")
         if record["number"] > 1 and record["state"] == "running" and ours and number not in told:
             yield f"nobody was told that attempt {number} of {job.name} runs"
 
@@ -80,6 +82,7 @@ def _job(world: "PlaneWorld", job: PlaneJob) -> Iterator[str]:
     if job.over:
         yield from _over(world, job)
         return
+    yield from _smaller(world, job)
     if job.doubtful:
         return
     vms = [vm for vm in world.running(job) if vm.seen.id not in job.doomed | job.beside]
@@ -104,6 +107,14 @@ def _job(world: "PlaneWorld", job: PlaneJob) -> Iterator[str]:
     yield f"{job.name} ({job.kind.name}) is open, but {of}"
 
 
+def _smaller(world: "PlaneWorld", job: PlaneJob) -> Iterator[str]:
+    """A gang that bends, and goes on without what a person has removed, lacks nothing else."""
+    lacks = {*job.nodes} - {vm.seen.name for vm in world.running(job)} - job.less
+    records = ledger_of(world, job) if job.less and lacks else []
+    if records and records[-1]["state"] == "running":
+        yield f"{job.name} goes on without {', '.join(sorted(lacks))}, which nobody has removed"
+
+
 _ACTED = {f"{rule}_acted" for rule in ("orphan", "stall", "idle", "job_cap", "instance_cap", "compliance")}
 
 
@@ -117,7 +128,8 @@ def _running(world: "PlaneWorld", job: PlaneJob) -> Iterator[str]:
             yield f"the id of {vm.seen.name} {vm.seen.id[-4:]} was never registered"
     if world.policy.mode is not Mode.ENFORCE or job.deceived:
         return
-    if world.policy.mode is Mode.ENFORCE and world.policy.compliance.remedy.value != "none" and job.odd:
+    odd = any(violates(vm) for vm in world.running(job))
+    if world.policy.mode is Mode.ENFORCE and world.policy.compliance.remedy.value != "none" and odd:
         yield f"{job.name} violates the policy, and nobody stops it"
     if job.capped and not job.extended and any(_long_up(world, vm) for vm in world.running(job)):
         yield f"{job.name} runs beyond its cap, and nobody stops it"

@@ -17,18 +17,21 @@ from spotwarden.layout import (
     StatusCode,
 )
 from spotwarden.model.instance import Status
+from spotwarden.model.watch import Watch, Watched
+from spotwarden.recovery.moving import turns
 from tests.fakes.beats import kit_beat
 from tests.fakes.fate import NOBODY
 from tests.fakes.vms import Vm
 from tests.simulation import commands as c
-from tests.simulation.jobs import CRASHED, ENDED, ZONES
+from tests.simulation.jobs import CRASHED, ENDED, FAR, MACHINES, ZONES
 from tests.simulation.plane import commands as p
 from tests.simulation.plane.google import REPAIR
 from tests.simulation.plane.guests import GUEST, NOTICE
-from tests.simulation.plane.jobs import MACHINE, PlaneJob, new_job
+from tests.simulation.plane.jobs import MACHINE, ODD, PlaneJob, new_job
 from tests.simulation.plane.people import People
 from tests.simulation.plane.product import changed
 from tests.simulation.plane.verdict import ledger_of
+from tests.simulation.product import CHEAPER, PRICES
 
 NO_EVENTS = (c.Pass, c.Run, p.Sweep, p.Tick)
 MOMENT = timedelta(milliseconds=1)
@@ -49,7 +52,7 @@ class PlaneWorld(People):
 
     def _launch(self, command: p.Launch) -> None:
         job = new_job(len(self.jobs), command)
-        if not command.typed and not self.compute.has_room(job.zone):
+        if not command.typed and not self.compute.has_room(job.zone, ODD if job.odd else MACHINE):
             return
         self.jobs.append(job)
         if job.settings:
@@ -85,6 +88,8 @@ class PlaneWorld(People):
     def _end(self, command: p.End) -> None:
         if job := self.pick_job(command.job):
             self.close(job, ENDED)
+            # While it is moved, its end is told anew by the VM that it moves to, if that comes so far.
+            job.doubtful |= any(vm.seen.id in job.leaving for vm in self.running(job))
             self.guests.end(job)
             for vm in self.running(job) if command.leave else ():
                 self.compute.owner_deletes(vm.seen.id, user=GUEST)
@@ -102,12 +107,14 @@ class PlaneWorld(People):
 
     def _gcloud(self, command: p.Gcloud) -> None:
         down = command.verb in {p.Verb.DELETE, p.Verb.STOP, p.Verb.SUSPEND}
-        vms = [vm for job in self.jobs for vm in (self.up(job) if down else self.at_rest(job))]
+        jobs = self.jobs if down else [job for job in self.jobs if job.kind is not c.Kind.BENT]
+        vms = [vm for job in jobs for vm in (self.up(job) if down else self.at_rest(job))]
         if not down:
             still = Status.SUSPENDED if command.verb is p.Verb.RESUME else Status.TERMINATED
             vms = [vm for vm in vms if vm.seen.status is still]
         if command.verb is p.Verb.DELETE and command.late:
-            vms = [vm for job in self.jobs for vm in self.stopping(job)] or vms
+            late = (job for job in self.jobs if job.kind is not c.Kind.BENT)
+            vms = [vm for job in late for vm in self.stopping(job)] or vms
         if not vms:
             return
         vm = vms[command.vm % len(vms)]
@@ -292,6 +299,32 @@ class PlaneWorld(People):
                 self.close(about, ENDED)
                 about.doubtful = about.forged = True
                 self.store(build(StatusCode(job=about.name)), b"0")
+
+    def _allow(self, command: c.Allow) -> None:
+        if job := self.pick_job(command.job):
+            job.machines = MACHINES[: 1 + command.machines % len(MACHINES)]
+            job.allowed.update(job.machines)
+            self.store(self.layout.build(JobFileName(job=job.name)), job.settings)
+
+    def _runout(self, command: c.RunOut) -> None:
+        change = self.compute.run_out_of if command.out else self.compute.have_again
+        change(MACHINES[command.machine % len(MACHINES)], ZONES[command.zone % len(ZONES)])
+
+    def _cheaper(self, command: c.Cheaper) -> None:
+        """From now on a running job may be moved to where it costs less; its turn comes soon."""
+        self.settings = replace(self.settings, prices_file=PRICES)
+        self.policy = replace(self.policy, placement=CHEAPER.placement)
+        self.oracle.moves = True
+        if command.left is None:
+            self.compute.restock(FAR)
+        else:
+            self.compute.stock_out(FAR, left=command.left)
+        early = [job for job in self.jobs if job.kind is c.Kind.EARLY and not job.over]
+        if early:
+            job = early[command.job % len(early)].name
+            entry = Watched(watch=Watch(job=job, movable=True), generation=1, since=self.now())
+            while not turns([entry], self.now(), 1) and not self.oracle.broken:
+                self.ticks(timedelta(minutes=1))
 
     def _stock(self, command: c.Stock) -> None:
         zone = ZONES[command.zone % len(ZONES)]
