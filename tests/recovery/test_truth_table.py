@@ -86,7 +86,8 @@ def facts_of(some, limits, tick):
         marker, fate, now = case
         hides = now is Now.HIDDEN or (fate is Fate.UNTOLD and now is not Now.GONE)
         when = tick.now if (fate is Fate.UNTOLD and now is Now.GONE) else written
-        started = tick.now if now is Now.FRESH else written
+        # Since its start the log has had time, too, and settling takes longer.
+        started = tick.now - limits.log_delay if now is Now.FRESH else written
         there = some.instance(
             status=status.get(now, Status.RUNNING), started=started, notice=now is Now.DOOMED
         )
