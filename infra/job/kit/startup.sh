@@ -903,6 +903,9 @@ upload_all() {
       refused=4 place=$((place + 1))
     elif [ "$answer" != 0 ] && [ ! -e "$OUTPUT/${paths[place]}" ]; then
       place=$((place + 1))
+    elif [ "$answer" = 2 ] && [ "$SENT_NOW" -gt 0 ]; then
+      # Cut in the middle: the rest is a batch of its own, unless that fails at once.
+      continue
     elif [ "$answer" != 0 ]; then
       return "$answer"
     fi
@@ -930,11 +933,32 @@ upload_batch() {
     output_name "${paths[first]}"
     put "$OUTPUT/${paths[first]}" "$REPLY" "" "$seconds" && SENT_NOW=1 || answer=$?
   fi
+  if [ "$answer" = 2 ] && [ "$SENT_NOW" = 0 ] && has_grown "$first"; then
+    answer=0
+    upload_as_seen "$first" "$seconds" && SENT_NOW=1 || answer=$?
+  fi
   # That there is no such bucket will not change.
   [ "$answer" != 1 ] || answer=4
   for ((place = first; place < first + SENT_NOW; place++)); do
     printf '%s %s\0' "${looks[place]}" "${paths[place]}"
   done 2>/dev/null >>"$SENT_LIST"
+  return "$answer"
+}
+
+# Whether a file of `paths` is longer by now than it was in `looks`.
+has_grown() {
+  local size
+  size=$(stat -Lc %s "$OUTPUT/${paths[$1]}" 2>/dev/null) && [ "$size" -gt "${looks[$1]#* }" ]
+}
+
+# The file as long as it was in `looks`. Curl before 8.7 tells the length at its beginning and sends all that it finds in
+# the end: over HTTP/2 such an upload is refused, each time while a program goes on writing.
+upload_as_seen() {
+  local copy=$STATE/as-seen.$BASHPID answer=0
+  output_name "${paths[$1]}"
+  head -c "${looks[$1]#* }" "$OUTPUT/${paths[$1]}" >"$copy" 2>/dev/null || answer=2
+  [ "$answer" != 0 ] || put "$copy" "$REPLY" "" "$2" || answer=$?
+  rm -f "$copy"
   return "$answer"
 }
 
@@ -1359,11 +1383,13 @@ log_is_sent() { [ ! -e "$LOG" ] || [ "$(stat -Lc %s "$LOG")" = "${OLD_LOG_SIZE:-
 
 # upload_log [SECONDS]: the log, its newest part where it is long. What stands on the disk is cut as well before it fills it.
 upload_log() {
-  local size from=$LOG
+  local size from=$STATE/log
   size=$(stat -Lc %s "$LOG" 2>/dev/null) || return 0
   [ "$size" = "${OLD_LOG_SIZE:-0}" ] && return 0
-  if [ "$size" -gt "$LOG_AT_MOST" ] || [ -e "$LOG.cut" ]; then
-    from=$STATE/log
+  # A copy: what grows while it is sent is refused over HTTP/2.
+  if [ "$size" -le "$LOG_AT_MOST" ] && [ ! -e "$LOG.cut" ]; then
+    head -c "$size" "$LOG" >"$from"
+  else
     { echo "[the beginning was cut: this is the newest part of the log]" && tail -c $((LOG_AT_MOST - 100)) "$LOG"; } >"$from"
   fi
   put "$from" "$HERE/metadata/logs/$NODE/$ATTEMPT.log" "" "${1:-60}" && OLD_LOG_SIZE=$size

@@ -276,11 +276,13 @@ log_is_sent() { [ ! -e "$LOG" ] || [ "$(stat -Lc %s "$LOG")" = "${OLD_LOG_SIZE:-
 
 # upload_log [SECONDS]: the log, its newest part where it is long. What stands on the disk is cut as well before it fills it.
 upload_log() {
-  local size from=$LOG
+  local size from=$STATE/log
   size=$(stat -Lc %s "$LOG" 2>/dev/null) || return 0
   [ "$size" = "${OLD_LOG_SIZE:-0}" ] && return 0
-  if [ "$size" -gt "$LOG_AT_MOST" ] || [ -e "$LOG.cut" ]; then
-    from=$STATE/log
+  # A copy: what grows while it is sent is refused over HTTP/2.
+  if [ "$size" -le "$LOG_AT_MOST" ] && [ ! -e "$LOG.cut" ]; then
+    head -c "$size" "$LOG" >"$from"
+  else
     { echo "[the beginning was cut: this is the newest part of the log]" && tail -c $((LOG_AT_MOST - 100)) "$LOG"; } >"$from"
   fi
   put "$from" "$HERE/metadata/logs/$NODE/$ATTEMPT.log" "" "${1:-60}" && OLD_LOG_SIZE=$size
