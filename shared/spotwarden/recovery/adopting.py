@@ -28,7 +28,7 @@ from spotwarden.recovery.flexible import is_flexible, waiting
 from spotwarden.recovery.moving import is_movable
 from spotwarden.recovery.reopening import is_before_stop, is_open_again, opened_at
 
-RECORDED = 10
+RECORDED = 20
 """Jobs of one message of a crowd whose VMs are read and written down: some 400 a minute of all messages."""
 
 

@@ -24,7 +24,7 @@ LOOKED_FOR = timedelta(minutes=5)
 """For how long one event comes again and again to see whose turn has come; then the ticks do."""
 SHARED_FOR = timedelta(minutes=10)
 """After which one sweep looks at all of them: only so is it known until when the operation log was read."""
-MESSAGES = 40
+MESSAGES = 20
 """Parts of a crowd: each lists Compute Engine's instances, and those lists have a quota."""
 
 
