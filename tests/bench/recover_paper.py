@@ -7,8 +7,9 @@ busy machine makes of processor time. VMs have no processes, are gone at once, a
 The event of a marker finds the storm and names all jobs. Each instance then has its share of the events, two
 a job, and of the messages that name jobs. Of each run of the function its processor time and its calls are
 counted. On paper a call takes 20 ms; calls of the workers are under way 16 at a time, all others one by one.
-The last create comes no later than the end of the busiest instance. What a start of an instance takes comes
-on top of it (`cold_start.py`).
+A run that writes its claims a second time waits a second for that, with all of them. The last create comes no
+later than the end of the busiest instance. What a start of an instance takes comes on top of it
+(`cold_start.py`).
 """
 
 import argparse
@@ -29,6 +30,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from spotwarden.engine.cache import GenerationCache
 from spotwarden.gcp import grpc_service, tally
+from spotwarden.gcp.spacing import APART, WriteSpacing
 from spotwarden.layout import Layout, MarkerName
 from tests.bench.recover_calls import opened, tick
 from tests.bench.recover_storm import PAPER_GOAL, POLICY, WORKERS, asked, launch, preempt_all
@@ -46,11 +48,12 @@ SEEN = 6
 
 
 class Cost(NamedTuple):
-    """Processor seconds, and calls that wait for one another or are under way beside others."""
+    """Processor seconds, calls that wait for one another or are under way beside others, and waits."""
 
     cpu: float = 0
     alone: float = 0
     beside: float = 0
+    waits: float = 0
 
     def plus(self, other: "Cost", times: float = 1) -> "Cost":
         """Both, the other so many times."""
@@ -58,20 +61,28 @@ class Cost(NamedTuple):
 
     def seconds(self, latency: float) -> float:
         """How long it takes on a processor of its own."""
-        return self.cpu + (self.alone + self.beside / WORKERS) * latency
+        return self.cpu + (self.alone + self.beside / WORKERS) * latency + self.waits * APART
 
 
 @contextmanager
-def counted() -> Iterator[Counter[bool]]:
-    """Calls while the block runs, by whether they are made one after the other."""
-    calls: Counter[bool] = Counter()
+def counted() -> Iterator[Counter[str]]:
+    """Calls while the block runs, by whether they are made one after the other; and whether a write waits."""
+    calls: Counter[str] = Counter()
     lock, main = threading.Lock(), threading.current_thread()
 
     def count(service: str) -> None:
         with lock:
-            calls[threading.current_thread() is main] += 1
+            calls["alone" if threading.current_thread() is main else "beside"] += 1
 
-    with patch.object(tally, "count", count), patch.object(grpc_service, "count", count):
+    def wait(_spacing: WriteSpacing, _name: str) -> None:
+        with lock:
+            calls["waits"] = 1
+
+    with (
+        patch.object(tally, "count", count),
+        patch.object(grpc_service, "count", count),
+        patch.object(WriteSpacing, "wait", wait),
+    ):
         yield calls
 
 
@@ -80,7 +91,7 @@ def cost_of(environ: dict[str, str], attributes: dict[str, str], **message: str)
     with counted() as calls:
         began = time.process_time()
         tick(environ, attributes, **message)
-        return Cost(time.process_time() - began, calls[True], calls[False])
+        return Cost(time.process_time() - began, calls["alone"], calls["beside"], calls["waits"])
 
 
 def event(environ: dict[str, str], job: str, number: int) -> Cost:
@@ -150,7 +161,7 @@ def paper(cloud: Cloud, environ: dict[str, str], given: argparse.Namespace) -> l
     ends = [instance.seconds(given.latency / 1000) for instance in instances]
     made = len(asked(cloud, launched))
     return [
-        "| what | aim | processor time; calls one by one, beside others |",
+        "| what | aim | processor time; calls one by one, beside others; waits |",
         "|---|---|---|",
         row("the event that names all jobs", [share]),
         row("the first event of an instance", [first for first, _ in found]),
@@ -165,7 +176,7 @@ def paper(cloud: Cloud, environ: dict[str, str], given: argparse.Namespace) -> l
 def row(what: str, costs: list[Cost], times: float = 0) -> str:
     """The mean of the costs, or all of them by so many times."""
     whole, times = reduce(Cost.plus, costs), times or len(costs)
-    calls = f"{whole.alone / times:.1f}, {whole.beside / times:.1f}"
+    calls = f"{whole.alone / times:.1f}, {whole.beside / times:.1f}; {whole.waits / times:.1f}"
     return f"| {what} | | {whole.cpu / times * 1000:.1f} ms; {calls} |"
 
 
