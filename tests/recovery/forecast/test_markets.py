@@ -5,7 +5,7 @@ import math
 import pytest
 
 from spotwarden.recovery.forecast.hazards import AGES
-from spotwarden.recovery.forecast.markets import Reach, market_of, quantile
+from spotwarden.recovery.forecast.markets import Reach, SpotMarket, market_of, quantile, unwatched
 from spotwarden.recovery.forecast.table import chance_of, read_markets
 from tests.bench.spot_traces.write_markets import SIZES, of_zones
 
@@ -45,6 +45,19 @@ def test_each_row_can_be_played(row):
     assert any(row.rates)
     # Probes are ten minutes apart: what would be lost sooner is a fault of the count.
     assert max(row.rates) < 30
+
+
+def test_waits_that_nobody_has_watched_have_the_mean_of_those_that_were():
+    """Every other one stays as it was seen; the rest are neither as short nor as long."""
+    seen = (0.1,) * 9 + (9.1,)
+    market = SpotMarket(vms=1, reach=Reach.ZONE, rates=(1.0,) * len(AGES), waits=seen)
+    waits = unwatched(market).waits
+    assert sorted(waits) == list(waits)
+    assert sum(waits) / len(waits) == pytest.approx(sum(seen) / len(seen), rel=0.05)
+    others = [*waits]
+    for wait in seen:
+        others.remove(wait)
+    assert 0.1 < quantile(sorted(others), 0.5) < max(others) < 9.1
 
 
 def test_quantiles_lie_between_their_neighbours():

@@ -13,7 +13,7 @@ from spotwarden.model.placement import region_of
 from spotwarden.recovery.forecast.course import HOUR, LONGEST, Course
 from spotwarden.recovery.forecast.hazards import risk
 from spotwarden.recovery.forecast.interval import SHORTEST, Saving, best_interval, kept
-from spotwarden.recovery.forecast.markets import Reach, SeenMarkets, SpotMarket, market_of
+from spotwarden.recovery.forecast.markets import Reach, SeenMarkets, SpotMarket, market_of, unwatched
 from spotwarden.recovery.forecast.simulate import RUNS, Chance, Doubt, PlayedRun, Prospect, play
 
 DOUBTS: Mapping[Reach, Doubt] = {
@@ -22,7 +22,7 @@ DOUBTS: Mapping[Reach, Doubt] = {
     Reach.REGIONS: Doubt(losses=64, waits=64, at_most=12),
 }
 """Chosen on even seeds, so that nine in ten runs end by P90: `tests/bench/forecast_coverage.py`."""
-ELSEWHERE = Doubt(losses=8, waits=4, at_most=8)
+ELSEWHERE = Doubt(losses=8, waits=16, at_most=8)
 """Of places and machines that nobody has watched."""
 SAVE = 1 / 60
 """Hours that a save is taken to hold the program up: no heartbeat tells it."""
@@ -84,7 +84,10 @@ def outlook(
     reach = reach_of(job, limits)
     place = region_of(job.place) if reach is Reach.REGION else job.place
     market = market_of(seen, machine=_machine(job, seen), vms=job.vms, reach=reach, place=place)
-    prospect = _prospect(job, market, _doubt(job, market, seen), limits, now)
+    doubt = _doubt(job, market, seen)
+    if doubt is ELSEWHERE:
+        market = unwatched(market)
+    prospect = _prospect(job, market, doubt, limits, now)
     played = list(play(prospect, chance, runs))
     ends = [run.hours for run in played]
     costs = [_cost(run, rates) for run in played]

@@ -54,6 +54,18 @@ def market_of(seen: SeenMarkets, *, machine: str, vms: int, reach: Reach, place:
     return min(own or rows, key=distance)
 
 
+def unwatched(market: SpotMarket) -> SpotMarket:
+    """The same of places that nobody has watched: of every other wait only the mean is taken over.
+
+    Most waits for H100 spot VMs are of minutes and a few last for days. Whether that is so elsewhere nobody
+    knows; what has this mean and nothing else is spread as chance spreads it (exponentially).
+    """
+    count = len(market.waits)
+    mean = sum(market.waits) / count
+    spread = (-mean * math.log(1.0 - (at + 0.5) / count) for at in range(count))
+    return msgspec.structs.replace(market, waits=tuple(sorted((*market.waits, *spread))))
+
+
 def quantile(values: Sequence[float], share: float) -> float:
     """The value below which this share of evenly spaced quantiles lies."""
     at = share * (len(values) - 1)
