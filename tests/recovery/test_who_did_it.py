@@ -247,3 +247,24 @@ def test_a_removal_of_which_the_log_tells_after_its_time_ends_the_job(seen, user
     seen.cloud.compute.let_the_log_lag(timedelta(0))
     seen.settle(3)
     assert states(seen) == [AttemptState.RUNNING, AttemptState.STOPPED if ends else AttemptState.RUNNING]
+
+
+@pytest.mark.parametrize("removed", [True, False])
+def test_who_goes_back_to_an_earlier_vm_and_removes_it_stops_the_job(kept, removed):
+    """The newest VM was lost meanwhile, and no sweep has seen either; who starts nothing is brought back."""
+    kept.settle()
+    kept.cloud.compute.stock_out("us-central1-a")
+    kept.preempt()
+    kept.settle(6)
+    [newest] = [vm for vm in kept.instances() if vm.status is Status.RUNNING]
+    assert newest.id != kept.first
+    kept.cloud.compute.preempt(newest.id)
+    kept.wait(seconds=35)
+    if removed:
+        kept.cloud.compute.restock("us-central1-a")
+        kept.cloud.compute.owner_starts(kept.first)
+        kept.wait(seconds=5)
+        kept.cloud.compute.owner_deletes(kept.first)
+        kept.wait(seconds=35)
+    kept.settle(6)
+    assert (states(kept)[-1] is AttemptState.STOPPED) is removed

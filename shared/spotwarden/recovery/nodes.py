@@ -10,7 +10,7 @@ from spotwarden.model.facts import JobFacts, NodeFacts
 from spotwarden.model.instance import Operation
 from spotwarden.model.marker import Marker
 from spotwarden.recovery.inserts import of_requests
-from spotwarden.recovery.reopening import instances_of, is_open_again, last_closed
+from spotwarden.recovery.reopening import instances_of, is_open_again, is_persons_start, last_closed
 from spotwarden.recovery.shown import ShownInstances
 
 
@@ -41,7 +41,10 @@ def with_nodes(facts: JobFacts, markers: Sequence[Marker], shown: ShownInstances
     return replace(
         facts,
         nodes=tuple(node for node in facts.nodes if node not in again or is_open_again(facts, node)),
-        outlived=tuple(_node(facts, shown, node, another, None) for node, another in _outlived(facts)),
+        outlived=tuple(
+            _node(facts, shown, node, another, None)
+            for node, another in (*_outlived(facts), *_gone_back_to(facts, shown))
+        ),
         predecessors=tuple(_node(facts, shown, node, one, None) for node, one in _predecessors(facts)),
         tried=tuple(_node(facts, shown, node, tried, None) for node, tried in _tried(facts)),
         lacking=tuple(_lacking(facts, shown)),
@@ -83,6 +86,19 @@ def _outlived(facts: JobFacts) -> list[tuple[str, str]]:
     early = [recorded.attempt for recorded in facts.ledger[-3:] if recorded.attempt.early]
     past = [instance for instance in early if instance is not newest or newest.state is AttemptState.RUNNING]
     return [(node, name) for attempt in past for node, name in attempt.replaces.items()]
+
+
+def _gone_back_to(facts: JobFacts, shown: ShownInstances) -> Iterator[tuple[str, str]]:
+    """Instances of earlier attempts that a person has started since the newest one, which may be lost, ran."""
+    newest = facts.newest
+    if newest is None or newest.state is not AttemptState.RUNNING or newest.started is None:
+        return
+    own = set(newest.instances.values())
+    for recorded in facts.ledger[:-1]:
+        for node, name in recorded.attempt.instances.items():
+            history = shown.history(name, node, None, frozenset()) if name not in own else ()
+            if any(is_persons_start(done) and done.at and done.at > newest.started for done in history):
+                yield node, name
 
 
 def _predecessors(facts: JobFacts) -> list[tuple[str, str]]:

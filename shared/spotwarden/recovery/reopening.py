@@ -20,7 +20,7 @@ def started_again(facts: JobFacts, node: NodeFacts) -> bool:
         return False
     since = closed_at(over, node.node)
     return any(
-        _is_persons_start(operation) and operation.at is not None and operation.at > since
+        is_persons_start(operation) and operation.at is not None and operation.at > since
         for operation in node.history
     )
 
@@ -51,7 +51,7 @@ def opened_at(facts: JobFacts) -> datetime | None:
         for node in facts.nodes
         if node.instance_id in ids
         for operation in node.history
-        if _is_persons_start(operation) and operation.at and operation.at > closed_at(over, node.node)
+        if is_persons_start(operation) and operation.at and operation.at > closed_at(over, node.node)
     ]
     if newest.state not in CLOSED and not ids.isdisjoint(newest.instances.values()):
         moments.append(newest.created)
@@ -77,7 +77,7 @@ def started_since(facts: JobFacts, log: Sequence[Operation]) -> dict[str, str]:
     if over is None:
         return {}
     began = {instance.id: [instance.started] for instance in facts.instances}
-    for operation in filter(_is_persons_start, log):
+    for operation in filter(is_persons_start, log):
         began.setdefault(operation.target_id, []).append(operation.at)
     return {
         node: name
@@ -114,5 +114,6 @@ def closed_at(over: Attempt, node: str) -> datetime:
     return max(moment for moment in moments if moment is not None)
 
 
-def _is_persons_start(operation: Operation) -> bool:
+def is_persons_start(operation: Operation) -> bool:
+    """Whether a person has started or resumed an instance by it."""
     return operation.kind in STARTS and not operation.error and actor(operation.user) is Actor.PERSON
