@@ -335,13 +335,13 @@ class Oracle:
         if record["asked"] and not wish.asked:
             self._asked_again(wish, job)
         elif record["state"] == "claimed" and not record["asked"]:
-            self._world.reopen(job, ended=True)
+            self._asked_again(wish, job, ended=True)
         wish.asked |= bool(record["asked"])
 
-    def _asked_again(self, wish: Wish, job: PlaneJob) -> None:
-        """It is open by the newer word; of two at one moment nobody knows which that is."""
+    def _asked_again(self, wish: Wish, job: PlaneJob, *, ended: bool = False) -> None:
+        """It is open by the newer word; where its owner ended it meanwhile nobody knows which that is."""
         at_once = bool(job.over) and job.said is not None and job.said >= wish.typed
-        self._world.reopen(job)
+        self._world.reopen(job, ended=ended)
         job.doubtful |= at_once
 
     def _launching(self, process: Process, request: Request, request_id: str) -> None:
