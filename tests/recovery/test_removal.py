@@ -162,3 +162,19 @@ def test_what_a_request_had_made_is_on_the_record_that_its_removal_closes(some, 
     written = stop(replace(facts, told=told), newest, "it was removed", tick).record
     assert (written.state, written.instances) == (AttemptState.STOPPED, {"test-vm": "3003"})
     assert written.removed["test-vm"].at == deleted.at
+
+
+@pytest.mark.parametrize(("late", "state"), [(-SECOND, AttemptState.STOPPED), (SECOND, AttemptState.RUNNING)])
+def test_who_asks_for_what_is_being_brought_back_has_it_though_its_vm_was_stopped_before(
+    some, tick, walk, late, state
+):
+    """The attempt was finished in between: what runs no more is brought back once more."""
+    stopped = some.operation("stop", name="op-8", user=PERSON, at=tick.now - MINUTE)
+    ours = some.attempt(
+        2, instances={"test-vm": "1001"}, lost=tick.now - 2 * MINUTE, asked=tick.now - MINUTE + late
+    )
+    node = some.node(marker=None, history=(stopped,))
+    watched = some.watched(attempt=2)
+    steps, known = walk(some.job(ledger=(ours,), nodes=(node,), watched=watched), some.surveyed())
+    assert (known.newest.state is AttemptState.STOPPED) is (state is AttemptState.STOPPED)
+    assert (LaunchInstances in [type(step) for step in steps]) is (state is AttemptState.RUNNING)

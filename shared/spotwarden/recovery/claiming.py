@@ -16,6 +16,7 @@ from spotwarden.recovery.fates import Fate, alive, cause_of, lost_at
 from spotwarden.recovery.judging import LossFinding
 from spotwarden.recovery.leasing import lease
 from spotwarden.recovery.machines import lost_on, machine_key
+from spotwarden.recovery.removal import asked_since
 from spotwarden.recovery.treadmill import is_told, treadmill, work_of
 from spotwarden.recovery.truth_table import LossVerdict
 
@@ -90,6 +91,8 @@ def record(facts: JobFacts, finding: LossFinding, tick: Tick) -> Attempt:
         cause=cause.name if (cause := cause_of(finding.node)) else "",
         lost_work=work_of(facts),
         early=finding.judgement.verdict is LossVerdict.REPLACE,
+        # The word that takes a removal back holds for what follows it.
+        asked=newest.asked if newest and asked_since(finding.node, newest) else None,
         # What somebody has removed from a gang that bends is not made again with the rest.
         removed=dict(newest.removed) if newest and facts.file.nodes else {},
     )

@@ -14,7 +14,7 @@ from spotwarden.recovery.fates import Fate, Now, alive, lost_at
 from spotwarden.recovery.flexible import is_flexible
 from spotwarden.recovery.handover import hands_over
 from spotwarden.recovery.ownership import made_by_chain
-from spotwarden.recovery.removal import on_purpose, removed_beside
+from spotwarden.recovery.removal import asked_since, on_purpose, removed_beside
 from spotwarden.recovery.reopening import is_before_stop, is_open_again
 from spotwarden.recovery.truth_table import Judgement, LossVerdict, judge
 
@@ -44,11 +44,12 @@ def find(facts: JobFacts, limits: RecoveryLimits, tick: Tick) -> LossFinding | N
     before everything else, and a job is stopped by its owner only once nothing of it is left.
     """
     early = hands_over(facts, limits) and not _announced_in_vain(facts)
-    found = [
+    judged = [
         LossFinding(node=node, judgement=judge(node, limits, tick, early=early, flexible=is_flexible(facts)))
         for node in facts.nodes
         if not closed(facts, node)
     ]
+    found = [_unless_asked(facts, finding) for finding in judged]
     unknown = [match for match in found if match.judgement.now is Now.HIDDEN]
     if unknown:
         return unknown[0]
@@ -68,6 +69,16 @@ def find(facts: JobFacts, limits: RecoveryLimits, tick: Tick) -> LossFinding | N
         if matches:
             return _unless_removed(facts, min(matches, key=lambda match: lost_at(match.node, tick)), tick)
     return None
+
+
+def _unless_asked(facts: JobFacts, finding: LossFinding) -> LossFinding:
+    """The finding, but a recovery where its owner has asked for this attempt since the VM was removed."""
+    newest = facts.newest
+    stopped = finding.judgement.verdict is LossVerdict.CLOSE
+    if not stopped or newest is None or newest.asked is None or not asked_since(finding.node, newest):
+        return finding
+    why = "its owner has asked for it again since the VM was deleted or stopped"
+    return replace(finding, judgement=replace(finding.judgement, verdict=LossVerdict.RECOVER, why=why))
 
 
 def _may_be_removed(facts: JobFacts, finding: LossFinding) -> bool:

@@ -89,7 +89,7 @@ def _outlived(facts: JobFacts) -> list[tuple[str, str]]:
 
 
 def _gone_back_to(facts: JobFacts, shown: ShownInstances) -> Iterator[tuple[str, str]]:
-    """Instances of earlier attempts that a person has started since the newest one, which may be lost, ran."""
+    """Instances of earlier attempts that a person has started since the newest one began to run."""
     newest = facts.newest
     if newest is None or newest.state is not AttemptState.RUNNING or newest.started is None:
         return

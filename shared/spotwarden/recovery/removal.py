@@ -63,7 +63,7 @@ def removed(facts: JobFacts, attempt: Attempt) -> bool:
     Or what its request had just begun to make. A rule stops a gang as one: where some of its nodes were lost
     just before, it stops the others.
     """
-    ours = [node_facts for node_facts in _replaced(facts, attempt) if not _asked_since(node_facts, attempt)]
+    ours = [node_facts for node_facts in _replaced(facts, attempt) if not asked_since(node_facts, attempt)]
     return (
         any(on_purpose(facts, node) for node in ours)
         or _removed_at_birth(facts, attempt)
@@ -74,12 +74,11 @@ def removed(facts: JobFacts, attempt: Attempt) -> bool:
 def _removed_at_birth(facts: JobFacts, attempt: Attempt) -> bool:
     """Whether a person removed what a request had begun to make; that of a gang may go by itself."""
     return any(
-        by_person(node) and on_purpose(facts, node) and not _asked_since(node, attempt)
-        for node in facts.tried
+        by_person(node) and on_purpose(facts, node) and not asked_since(node, attempt) for node in facts.tried
     )
 
 
-def _asked_since(node: NodeFacts, *attempts: Attempt) -> bool:
+def asked_since(node: NodeFacts, *attempts: Attempt) -> bool:
     """Whether a person has asked for one of these after what befell the node: that word is the newer one."""
     cause, words = cause_of(node), [asked_for(attempt) for attempt in attempts]
     return bool(cause and cause.at and any(word and cause.at < word for word in words))
@@ -104,7 +103,7 @@ def told_late(facts: JobFacts) -> NodeFacts | None:
         # A gang that bends goes on without a node that was removed.
         for node in () if attempt.bent else facts.predecessors:
             cause = cause_of(node) if on_purpose(facts, node) else None
-            if _asked_since(node, *since_asked):
+            if asked_since(node, *since_asked):
                 continue
             mine = attempt.replaces.get(node.node) == node.instance_id and not attempt.early
             if mine and cause and cause.at and cause.at <= attempt.created + CLOCKS_APART:
