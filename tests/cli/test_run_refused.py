@@ -58,7 +58,7 @@ def here(tmp_path, monkeypatch):
         ([*PLAIN, "--metric", "a b=(x)"], "a metric's name"),
         (
             [*PLAIN, "--flag=--metadata-from-file=a=b"],
-            "would take the place of the job kit's own",
+            "would replace the job kit's own",
         ),
         ([*PLAIN, "--metric", "loss=[0-9.]+"], "write the number as a group, such as loss=([^ ,]+)"),
         ([*PLAIN, "--metric", "loss=(?:[0-9])(x)"], "no (?…)"),
