@@ -98,7 +98,7 @@ resource "google_monitoring_alert_policy" "silent" {
   }
 
   documentation {
-    subject = "Spotwarden: $${resource.label.subscription_id} takes no ticks"
+    subject = "Spotwarden: $${resource.label.subscription_id} gets no ticks"
     content = "Watched here: ${join(", ", each.value)}. Until this is fixed, its work isn't done. docs/deploy/limits.md, \"When an alert comes\"."
   }
 
@@ -128,8 +128,8 @@ resource "google_monitoring_alert_policy" "dead_letters" {
   }
 
   documentation {
-    subject = "Spotwarden: messages that no function takes"
-    content = "A function refused a message a hundred times. Look: gcloud pubsub subscriptions pull ${google_pubsub_subscription.dead_letters.name} --project=${var.project} --limit=10. Drop a wake-up once the function works again. Publish a notice again."
+    subject = "Spotwarden: undeliverable messages"
+    content = "A function refused a message a hundred times. To see it: gcloud pubsub subscriptions pull ${google_pubsub_subscription.dead_letters.name} --project=${var.project} --limit=10. Drop a wake-up once the function works again. Publish a notice again."
   }
 }
 
@@ -157,7 +157,7 @@ resource "google_monitoring_alert_policy" "waiting" {
 
   documentation {
     subject = "Spotwarden: $${resource.label.subscription_id} does not keep up"
-    content = "Either the function answers nothing (see its log), or more is written than its instances take (variable most_instances)."
+    content = "Either the function doesn't respond (see its log), or more is written than its instances can handle (variable most_instances)."
   }
 
   depends_on = [google_pubsub_subscription.function]

@@ -5,7 +5,7 @@ locals {
 
   charts = [
     {
-      title = "Sweeps: seconds, the slowest twentieth"
+      title = "Sweeps: seconds, 95th percentile"
       lines = [{ filter = "metric.type=\"${local.own_metric}/sweep_seconds\"", align = "ALIGN_PERCENTILE_95", by = "metric.label.function" }]
     },
     {

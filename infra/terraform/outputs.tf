@@ -21,7 +21,7 @@ output "topics" {
 }
 
 output "identities" {
-  description = "Who each function is."
+  description = "The service account of each function."
   value       = { for name, account in google_service_account.function : name => account.email }
 }
 

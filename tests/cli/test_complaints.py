@@ -9,6 +9,7 @@ from google.auth.exceptions import DefaultCredentialsError
 
 from spotwarden.cli.complaints import complaint
 from spotwarden.cli.main import main
+from spotwarden.cli.next_steps import role_to_ask_for
 from spotwarden.layout import NotInLayoutError
 from spotwarden.ports import BrokenError, RejectedError, UnansweredError
 from tests.contract.served import PROJECT
@@ -49,14 +50,17 @@ SETTINGS = {"SPOTWARDEN_PROJECT": PROJECT, "SPOTWARDEN_BUCKET": "no-bucket", "SP
             RejectedError("forbidden", "Required 'compute.instances.list' permission"),
             (
                 "Google Cloud refused the request: forbidden: Required 'compute.instances.list' permission\n"
-                "Ask whoever runs the project for the role. docs/deploy/permissions.md lists who needs which"
+                "Ask an administrator of the project for roles/compute.viewer on the project (to launch and"
+                " stop jobs: roles/compute.instanceAdmin.v1)"
+                ". Then run the command again. Roles: docs/deploy/permissions.md"
             ),
         ),
         (
             Forbidden("storage.objects.create denied"),
             (
                 "Google Cloud refused the request: 403 storage.objects.create denied\n"
-                "Ask whoever runs the project for the role. docs/deploy/permissions.md lists who needs which"
+                "Ask an administrator of the project for roles/storage.objectUser on the bucket"
+                ". Then run the command again. Roles: docs/deploy/permissions.md"
             ),
         ),
         (
@@ -65,7 +69,17 @@ SETTINGS = {"SPOTWARDEN_PROJECT": PROJECT, "SPOTWARDEN_BUCKET": "no-bucket", "SP
             ),
             (
                 "Google Cloud refused the request: 403 ada lacks storage.objects.list\n"
-                "Ask whoever runs the project for the role. docs/deploy/permissions.md lists who needs which"
+                "Ask an administrator of the project for roles/storage.objectViewer on the bucket (to"
+                " launch jobs: roles/storage.objectUser)"
+                ". Then run the command again. Roles: docs/deploy/permissions.md"
+            ),
+        ),
+        (
+            UnansweredError("no answer within 20 s; last: rateLimitExceeded: Quota exceeded"),
+            (
+                "Google Cloud refuses further requests for now: no answer within 20 s; last:"
+                " rateLimitExceeded: Quota exceeded\nThe project makes too many requests. Wait a minute, then"
+                " run the command again"
             ),
         ),
         (RejectedError("refused", "no such mailbox"), "refused: no such mailbox"),
@@ -87,6 +101,25 @@ SETTINGS = {"SPOTWARDEN_PROJECT": PROJECT, "SPOTWARDEN_BUCKET": "no-bucket", "SP
 def test_a_person_is_told_what_a_person_can_mend(error, says):
     """Of a fault of ours the traceback says more."""
     assert complaint(error) == says
+
+
+@pytest.mark.parametrize(
+    ("said", "role"),
+    [
+        ("Required 'compute.instances.create' permission", "roles/compute.instanceAdmin.v1 on the project."),
+        ("ada lacks storage.objects.delete access", "roles/storage.objectUser on the bucket."),
+        ("ada does not have access to service account 'x'", "roles/iam.serviceAccountUser on the service"),
+        ("logging.logEntries.list denied", "roles/logging.viewer on the project."),
+        ("pubsub.topics.publish denied", "roles/pubsub.publisher on the topic"),
+        ("storage.buckets.get denied", "the role that this needs."),
+        ("Forbidden", "the role that this needs."),
+    ],
+)
+def test_a_missing_permission_comes_with_the_role_that_has_it(said, role):
+    """A role is named only for a permission that Google named and that the role has."""
+    asked = role_to_ask_for(said)
+    assert asked.startswith(f"Ask an administrator of the project for {role}")
+    assert asked.endswith("docs/deploy/permissions.md")
 
 
 @pytest.mark.usefixtures("served")

@@ -4,7 +4,7 @@ import errno
 import re
 from http import HTTPStatus
 
-from spotwarden.cli.next_steps import ROLE, next_step
+from spotwarden.cli.next_steps import next_step, role_to_ask_for
 from spotwarden.layout import NotInLayoutError
 from spotwarden.ports import BrokenError, RejectedError, UnansweredError
 
@@ -13,6 +13,8 @@ _THIS_MACHINE = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EP
 
 
 _NO_ANSWER = "Check your network. If you use the local cloud, check it with: spotwarden local status"
+_TOO_MANY = "The project makes too many requests. Wait a minute, then run the command again"
+_RATE = re.compile(r"rateLimitExceeded|RESOURCE_EXHAUSTED")
 _ADDRESS = re.compile(r"host='([^']+)', port=(\d+)\).*\[Errno -?\d+\] ([\w ]+)", re.DOTALL)
 _ASKED = re.compile(r"(?<=\d )(?:GET|PUT|POST|PATCH|DELETE) https?://\S+: ")
 _BUCKET = re.compile(r"/b/([^/?]+).*bucket does not exist", re.DOTALL)
@@ -32,7 +34,7 @@ def _next(error: Exception) -> str:
     if code == HTTPStatus.UNAUTHORIZED:
         return "\nTo log in again: gcloud auth application-default login"
     if code == HTTPStatus.FORBIDDEN:
-        return f"\n{ROLE}"
+        return f"\n{role_to_ask_for(str(error))}"
     return ""
 
 
@@ -52,13 +54,20 @@ def _brief(said: str) -> str:
     return f"{address[1]}:{address[2]}: {address[3].strip()}" if address else said
 
 
+def _unanswered(said: str) -> str:
+    """No answer in time; or only the answer that a quota of calls is used up, which no network explains."""
+    if _RATE.search(said):
+        return f"Google Cloud refuses further requests for now: {said}\n{_TOO_MANY}"
+    return f"Google Cloud doesn't respond: {_brief(said)}\n{_NO_ANSWER}"
+
+
 def complaint(error: Exception) -> str:
     """One sentence; "" for a fault of ours, whose traceback is what helps."""
     # Google's libraries take a while to import; whoever sees this has them already.
     from spotwarden.gcp.errors import REFUSALS  # noqa: PLC0415 — see above
 
     if isinstance(error, UnansweredError):
-        return f"Google Cloud doesn't respond: {_brief(str(error))}\n{_NO_ANSWER}"
+        return _unanswered(str(error))
     if isinstance(error, REFUSALS):
         return _refused(error)
     if isinstance(error, RejectedError) and (step := next_step(str(error))):

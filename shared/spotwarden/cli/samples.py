@@ -171,7 +171,8 @@ def _of_jobs(tick: Tick) -> Iterator[Notice]:
     yield notices.not_recoverable(
         facts, node, "the create script's machine type, a3-highgpu-8g, is not in the policy's list", tick
     )
-    yield notices.gave_up(facts, unhindered, "it failed and was restarted 50 times, which is the limit", tick)
+    worn = replace(unhindered, number=51)
+    yield notices.gave_up(facts, worn, "it failed and was restarted 50 times, which is the limit", tick)
     yield notices.forbidden(facts, refused, Policy(version="sample"), tick)
     yield notices.closed(facts, unhindered, "ada@example.com stopped its VM", AttemptState.STOPPED, tick)
     waiting = replace(again, created=tick.now - _HOUR / 2)

@@ -225,7 +225,8 @@ def test_the_page_has_a_language_a_title_and_a_table_with_headings():
 
 def test_commands_are_set_as_such():
     """What stands between backticks is a command; a lone backtick is a character."""
-    assert "<code>spotwarden cases keep idle 123 --for 8h</code>" in message().html
+    flag = '<span style="white-space:nowrap">--for</span>'
+    assert f"<code>spotwarden cases keep idle 123 {flag} 8h</code>" in message().html
     html = message(pending(notice(todo="say ` and no more"))).html
     assert "Say ` and no more." in html
     assert "<code>" not in html.split("Say `")[1].partition("</span>")[0]

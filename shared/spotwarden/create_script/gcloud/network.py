@@ -225,7 +225,7 @@ def _aliases(scene: GcloudScene, text: str | None, delimiters: str) -> list[dict
     ]
     for parts in ranges:
         if len(parts) > 2:  # noqa: PLR2004 — a range has a name and a mask
-            reason = f"the alias range {':'.join(parts)!r} must be NAME:RANGE or RANGE; a semicolon parts two"
+            reason = f"the alias range {':'.join(parts)!r} must be NAME:RANGE or RANGE; separate two with ;"
             raise scene.args.refusal("network-interface", reason)
     return [
         dict(zip(("ipCidrRange", "subnetworkRangeName"), reversed(parts), strict=False)) for parts in ranges

@@ -50,7 +50,7 @@ def refuse_tpu_node(tokens: Sequence[ArgToken], line: int) -> None:
         ScriptRefused: always.
     """
     flags, name = _read([str(token.value) for token in tokens if isinstance(token.value, str)])
-    why = "a node of the Cloud TPU API is no instance, so it can't be restarted"
+    why = "a node of the Cloud TPU API is not an instance, so it can't be restarted"
     if any(not isinstance(token.value, str) for token in tokens):
         raise ScriptRefused(
             f"{why}; write gcloud compute instances create with the machine type of the TPU", line=line

@@ -43,7 +43,7 @@ def glued_flags(facts: Facts) -> Iterator[LintFinding]:
         for word, line in launch.words:
             found = _GLUED.search(word)
             if found and "\n" not in word and " " not in word:
-                text = f"{found.group(1)} became part of {word!r}: put a blank before the backslash"
+                text = f"{found.group(1)} became part of {word!r}: put a space before the backslash"
                 yield LintFinding(line, "glued-flags", text)
 
 
@@ -89,5 +89,5 @@ def strange_zone(facts: Facts) -> Iterator[LintFinding]:
 def stops_early(facts: Facts) -> Iterator[LintFinding]:
     """A script that bash does not run to its end."""
     if facts.ended is not None and facts.launches and "syntax error" in facts.ended.reason:
-        text = f"{facts.ended.reason}; what stands from there on never runs"
+        text = f"{facts.ended.reason}; nothing after it runs"
         yield LintFinding(facts.ended.line, "stops-early", text)

@@ -51,7 +51,7 @@ def _model(instance: LintInstance) -> str:
         model = str(instance.scheduling.get("provisioningModel", "on demand")).lower().replace("_", "-")
         return f"{model}, {action}d at the end of its time" if action.endswith("e") else model
     done = {"delete": "deleted", "stop": "stopped"}.get(action, "stopped")
-    return f"spot: may be taken away at any time, and is then {done}"
+    return f"spot: may be preempted at any time, and is then {done}"
 
 
 def _limits(instance: LintInstance) -> Iterator[str]:

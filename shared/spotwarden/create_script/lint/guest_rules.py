@@ -85,7 +85,7 @@ def split_metadata(facts: Facts) -> Iterator[LintFinding]:
 
 def secrets(facts: Facts) -> Iterator[LintFinding]:
     """Secrets in metadata, which everybody who may look at the machine can read."""
-    advice = "who may look at the machine can read it; put it into Secret Manager"
+    advice = "anyone who may view the VM can read it; put it into Secret Manager"
     for launch, key, value in _metadata(facts):
         if _PRIVATE_KEY.search(value) or _TOKEN.search(value):
             yield LintFinding(_line(launch), "secret", f"the value of {key} holds a key or token: {advice}")

@@ -29,8 +29,8 @@ def no_termination_action(facts: Facts) -> Iterator[LintFinding]:
     for launch, instance in facts.instances():
         if instance.spot and "instanceTerminationAction" not in instance.scheduling:
             text = (
-                "no --instance-termination-action: preempted, the machine is stopped, keeps its name and its "
-                "disks; give DELETE, or STOP if that is what you want"
+                "no --instance-termination-action: a preempted VM is stopped and keeps its name and disks; "
+                "set DELETE, or STOP if you want that"
             )
             yield LintFinding(launch.command.line, "no-termination-action", text)
 

@@ -30,9 +30,7 @@ def windows_line_ends(facts: Facts) -> Iterator[LintFinding]:
     lines = facts.source.split("\n")
     marked = [number for number, line in enumerate(lines, start=1) if line.endswith("\r")]
     if marked:
-        text = (
-            f"{len(marked)} lines end with a carriage return, which bash takes for text; run dos2unix on it"
-        )
+        text = f"{len(marked)} lines end with a carriage return, which bash reads as text; run dos2unix on it"
         yield LintFinding(marked[0], "windows-line-ends", text)
 
 
