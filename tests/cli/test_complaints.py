@@ -4,7 +4,7 @@ import errno
 
 import pytest
 from click.testing import CliRunner
-from google.api_core.exceptions import Forbidden
+from google.api_core.exceptions import Forbidden, NotFound
 from google.auth.exceptions import DefaultCredentialsError
 
 from spotwarden.cli.complaints import complaint
@@ -82,6 +82,14 @@ SETTINGS = {"SPOTWARDEN_PROJECT": PROJECT, "SPOTWARDEN_BUCKET": "no-bucket", "SP
                 " run the command again"
             ),
         ),
+        (
+            NotFound("Resource not found (resource=n)."),
+            (
+                "there is no Pub/Sub topic 'n'\nCheck its name with: spotwarden config list\n"
+                "To change it: spotwarden config set notices my-topic"
+            ),
+        ),
+        (NotFound("no object"), "Google Cloud refused the request: 404 no object"),
         (RejectedError("refused", "no such mailbox"), "refused: no such mailbox"),
         (BrokenError("x.json: truncated"), "x.json: truncated"),
         (NotInLayoutError("x", "no job"), "'x': no job"),

@@ -13,11 +13,15 @@ _THIS_MACHINE = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EP
 
 
 _NO_ANSWER = "Check your network. If you use the local cloud, check it with: spotwarden local status"
+_OTHER_TOPIC = (
+    "Check its name with: spotwarden config list\nTo change it: spotwarden config set notices my-topic"
+)
 _TOO_MANY = "The project makes too many requests. Wait a minute, then run the command again"
 _RATE = re.compile(r"rateLimitExceeded|RESOURCE_EXHAUSTED")
 _ADDRESS = re.compile(r"host='([^']+)', port=(\d+)\).*\[Errno -?\d+\] ([\w ]+)", re.DOTALL)
 _ASKED = re.compile(r"(?<=\d )(?:GET|PUT|POST|PATCH|DELETE) https?://\S+: ")
 _BUCKET = re.compile(r"/b/([^/?]+).*bucket does not exist", re.DOTALL)
+_TOPIC = re.compile(r"Resource not found \(resource=([^)]+)\)")
 _ON_BUCKET = re.compile(r"/b/|bucket", re.IGNORECASE)
 
 
@@ -45,6 +49,8 @@ def _refused(error: Exception) -> str:
         return f"no usable Google Cloud credentials: {said}{_next(error)}"
     if code == HTTPStatus.NOT_FOUND and (bucket := _BUCKET.search(str(error))):
         return f"there is no bucket {bucket[1]!r}{_next(error)}"
+    if code == HTTPStatus.NOT_FOUND and (topic := _TOPIC.search(str(error))):
+        return f"there is no Pub/Sub topic {topic[1]!r}\n{_OTHER_TOPIC}"
     return f"Google Cloud refused the request: {said}{_next(error)}"
 
 
