@@ -52,6 +52,16 @@ def test_an_instance_of_which_the_log_no_longer_tells_who_made_it_opens_no_close
 
 
 @pytest.mark.parametrize("state", CLOSED)
+def test_an_instance_of_a_hidden_zone_says_nothing_yet_of_a_closed_job(some, walk, state):
+    """Its owner may have launched it by hand since: its marker waits until the zone is shown."""
+    closed = some.attempt(1, state)
+    lost = some.node(instance=None, instance_id="3003", unsure="unreachable: us-central1-a")
+    facts = some.job(ledger=(closed,), nodes=(lost,), registrations={"test-vm": "3003"})
+    steps, _ = walk(facts)
+    assert ClearMarker not in [type(one) for one in steps]
+
+
+@pytest.mark.parametrize("state", CLOSED)
 def test_a_closed_job_is_not_started_for_its_own_instance(some, walk, state):
     """A late or doubled marker of the closed attempt is only cleared."""
     closed = some.attempt(1, state, instances={"test-vm": "1001"})

@@ -142,6 +142,9 @@ def closed(facts: JobFacts, node: NodeFacts) -> str:
     past = {instance_id for ids in chain for instance_id in ids.values()}
     launched = bool(node.instance_id) and node.instance_id not in past and known(facts, node)
     made = _made_at(facts, node) if launched else None
+    if launched and made is None and (node.unsure or facts.unsure):
+        # Where it ran is not shown, so neither is whether it was launched by hand.
+        return ""
     # What a request of the chain has made was never on record where the stop came first; nobody launched it.
     # Nor has anybody launched anew what came with what was closed, or what the log no longer tells of: it
     # reaches back beyond the last sweep.
