@@ -182,8 +182,8 @@ def test_a_zone_that_does_not_answer_is_said_to_hide_what_may_run(shop):
 def test_what_is_no_job_is_refused(shop):
     """An unknown one, and a name that cannot be one."""
     assert "Unknown job nothing-here" in shop.refused("stop", "nothing-here", "--yes")
-    assert "cannot be a job" in shop.refused("stop", "No Job", "--yes")
-    assert "cannot be a job" in shop.refused("restart", "../x")
+    assert "is not a valid name" in shop.refused("stop", "No Job", "--yes")
+    assert "is not a valid name" in shop.refused("restart", "../x")
 
 
 def test_a_job_that_is_over_need_not_be_stopped(shop):

@@ -297,8 +297,8 @@ def test_a_dry_run_fetches_nothing(run):
     ("words", "why"),
     [
         (("nobody",), "unknown job 'nobody' in gs://b"),
-        ((JOB, "--include", "*.onnx"), "no output of train fits"),
-        (("Train",), "'Train' cannot be a job"),
+        ((JOB, "--include", "*.onnx"), "no output of train matches"),
+        (("Train",), "'Train' is not a valid name"),
     ],
 )
 def test_nothing_to_fetch_says_why(run, words, why):

@@ -178,7 +178,7 @@ def test_a_closed_calendar_and_a_policy_that_observes_are_said(shop, tmp_path):
 def test_a_job_that_is_not_there_is_refused(shop):
     """As in every command; nothing is made up."""
     assert "unknown job 'nobody'" in shop.refused("policy", "explain", "nobody")
-    assert "cannot be a job" in shop.refused("policy", "explain", "No_Job")
+    assert "is not a valid name" in shop.refused("policy", "explain", "No_Job")
 
 
 def test_a_job_whose_ledger_is_broken_is_explained_by_what_is_broken(shop):

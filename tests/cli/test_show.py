@@ -231,7 +231,7 @@ def test_there_is_no_such_job(run):
 def test_a_name_that_no_job_can_have_is_refused(speaker, capsys):
     """With the reason."""
     del speaker
-    with pytest.raises(Exception, match="'Train' cannot be a job"):
+    with pytest.raises(Exception, match="'Train' is not a valid name"):
         main(["show", "Train"], standalone_mode=False)
     capsys.readouterr()
 

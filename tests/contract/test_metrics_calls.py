@@ -217,10 +217,10 @@ def test_a_part_of_an_answer_is_none(rpc: ScriptedRpc, metrics: CloudMonitoring,
     rpc.say(part({"int64Value": "1"}, "17", more))
     loads = metrics.gpus(GRID)
     assert loads.rows == {}
-    assert "in part" in loads.problem
-    with pytest.raises(UnansweredError, match="in part"):
+    assert "partial answer" in loads.problem
+    with pytest.raises(UnansweredError, match="partial answer"):
         metrics.cpus(HOUR_AGO, NOW)
-    with pytest.raises(UnansweredError, match="in part"):
+    with pytest.raises(UnansweredError, match="partial answer"):
         metrics.logged(HOUR_AGO, NOW)
 
 

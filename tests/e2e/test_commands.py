@@ -221,7 +221,7 @@ def test_the_mail_server_can_be_put_into_trouble_and_out_of_it(shell):
         (["show", "nobody"], "unknown job 'nobody'"),
         (["quarantine", "retry", "nobody"], "nobody: not in the quarantine; it is empty"),
         (["quarantine", "drop"], "name a marker"),
-        (["show", "../x"], "'../x' cannot be a job"),
+        (["show", "../x"], "'../x' is not a valid name"),
         (["local", "preempt", "nobody"], "nobody"),
         (["local", "stockout", "us-central1-a", "--for", "soon"], "write it as 90s, 10m or 2h"),
         (["local", "fault", "nonsense", "--status", "503"], "nonsense"),

@@ -60,8 +60,9 @@ class Laptop:
         return done.output
 
     def start(self, job, *words, code, command, at=AT):
-        """Launch a job and go on; gives it."""
-        words = ("run", "--job", job, *at, *MEASURED, QUICK, *words, "--no-follow", "--code", str(code))
+        """Launch a job whose VMs are taken without a notice, and go on; gives it."""
+        words = (*at, *MEASURED, QUICK, "--no-handover", *words, "--no-follow", "--code", str(code))
+        words = ("run", "--job", job, *words)
         self.ok(*words, "--", *command)
         return Job(laptop=self, name=job)
 

@@ -159,7 +159,7 @@ def test_a_job_that_registered_the_node_owns_it():
 
 def test_a_suffix_alone_says_nothing():
     """`test-vm-1` is not taken for a node of `test-vm` because it looks like one."""
-    with pytest.raises(NotInLayoutError, match="no job of this name"):
+    with pytest.raises(NotInLayoutError, match="no job has this name"):
         owner(jobs=["test-vm"])
 
 

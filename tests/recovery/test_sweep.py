@@ -78,7 +78,7 @@ def test_an_empty_marker_is_enough(world):
 @pytest.mark.parametrize(
     ("name", "body", "reason"),
     [
-        ("other-vm", b"", "no job of this name"),
+        ("other-vm", b"", "no job has this name"),
         ("test-vm", b'{"job": "test-', "its content cannot be read"),
         ("test-vm", b'{"job": "nobody"}', "'nobody', which has no folder"),
         ("test-vm", b'{"job": "../x"}', "'../x', which has no folder"),

@@ -284,21 +284,21 @@ def test_a_claim_is_seen_by_recovery_though_a_sweep_is_just_ending_its_watch(sto
     web.world.cloud.compute.delete("us-central1-a", web.world.first, "0" * 8 + "-0000-4000-8000-00000000000d")
     web.world.wait(minutes=5)
     web.world.store(OpenJob(job="test-vm"), msgspec.json.encode({"job": "test-vm"}))
-    token, store, read = web.token(Way.RESTART), web.world.cloud.store, web.world.cloud.store.read
+    token, store, entries = web.token(Way.RESTART), web.world.cloud.store, web.world.cloud.store.entries
     clicks = []
 
-    def read_and_click(name, **said):
-        found = read(name, **said)
-        if name.endswith("attempts/1.json") and not clicks:
+    def list_and_click(prefix, **said):
+        found = entries(prefix, **said)
+        if prefix.startswith("test-vm/") and not clicks:
             clicks.append(None)
             clicks[0] = web.click(token).status_code
         return found
 
-    # A new process, which has not read the record before.
+    # A new process, which has not read the record before: what it says is in the list.
     GenerationCache.forget()
-    store.read = read_and_click
+    store.entries = list_and_click
     web.world.sweep()
-    store.read = read
+    store.entries = entries
     assert clicks == [200]
     web.world.settle(4)
     assert web.world.attempts()[-1].state is AttemptState.RUNNING

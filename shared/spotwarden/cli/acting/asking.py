@@ -28,7 +28,7 @@ class JobCommand(NamedTuple):
 def open_command(command: str, job: str, way: Way) -> JobCommand:
     """Open the cloud for a command; a name that cannot be a job's is refused first."""
     if problem := job_problem(job):
-        raise click.ClickException(f"{plain(job)!r} is not a valid job name: {problem}")
+        raise click.ClickException(plain(problem))
     context, tick = open_context(), new_tick(command)
     sweep = SweepContext(
         cloud=context.cloud,

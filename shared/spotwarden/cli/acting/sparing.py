@@ -117,7 +117,7 @@ def extend(job: str, *, span: timedelta, why: str) -> None:
 
 def _open(command: str, name: str) -> CaseCommand:
     if (problem := job_problem(name)) and not name.isdecimal():
-        raise click.ClickException(f"{plain(name)!r} is not a valid name of a job or VM: {problem}")
+        raise click.ClickException(f"{plain(problem)}; a VM is named by its ID")
     return CaseCommand(open_context(), new_tick(command), default_owner(), name)
 
 

@@ -29,9 +29,7 @@ def look(context: Context, job: str, *, script: bool = False) -> JobFacts:
     try:
         return look_at_job(context.cloud.store, context.settings.layout, job, script=script)
     except NotInLayoutError as error:
-        raise click.ClickException(
-            f"{job!r} is not a valid job name: {error.reason}; choose one with --job"
-        ) from error
+        raise click.ClickException(f"{error.reason}; choose one with --job") from error
 
 
 def storing(job: str) -> None:

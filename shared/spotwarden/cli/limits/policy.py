@@ -173,7 +173,7 @@ def _facts(context: Context, job: str) -> JobFacts:
     try:
         facts = look_at_job(context.cloud.store, context.settings.layout, job)
     except NotInLayoutError as error:
-        raise click.ClickException(f"{job!r} is not a valid job name: {error.reason}") from error
+        raise click.ClickException(error.reason) from error
     if not (facts.script or facts.ledger or facts.ended or facts.registrations):
         raise click.ClickException(context.unknown_job(job))
     return facts

@@ -65,7 +65,7 @@ def read_details(context: Context, job: str) -> Details:
     """Read a job; a `ClickException` says that there is none."""
     store, layout = context.cloud.store, context.settings.layout
     if problem := job_problem(job):
-        raise click.ClickException(f"{job!r} is not a valid job name: {problem}")
+        raise click.ClickException(problem)
     folder = look_with(store, layout, JobBeats(store, layout), job)
     facts = as_told(look_at_job(store, layout, job, folder))
     if not (facts.script or facts.ledger or facts.watched or facts.status_code is not None):

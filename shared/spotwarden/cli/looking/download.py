@@ -79,7 +79,7 @@ def download(
       spotwarden download my-job --logs --metrics
     """
     if problem := job_problem(job):
-        raise click.ClickException(f"{job!r} is not a valid job name: {problem}")
+        raise click.ClickException(problem)
     context = open_context()
     files = context.files()
     kinds = ["output", *(["logs"] if with_logs else []), *(["metrics"] if with_metrics else [])]
