@@ -10,15 +10,18 @@ PYTHON = f"""exec {sys.executable} -c '
 import os, time
 for number in range(100):
     print("line", number)
-    with open(os.environ["SPOTWARDEN_OUTPUT"] + "/said.txt", "w") as said:
-        said.write(str(number))
+    said = os.environ["SPOTWARDEN_OUTPUT"] + "/said"
+    with open(said + ".tmp", "w") as file:
+        file.write(str(number))
+    os.replace(said + ".tmp", said + ".txt")
     time.sleep(0.05)
 time.sleep(600)
 '"""
 PIPED = """{
   for number in {0..99}; do
     echo "line $number"
-    echo "$number" > "$SPOTWARDEN_OUTPUT/said.txt"
+    echo "$number" > "$SPOTWARDEN_OUTPUT/said.tmp"
+    mv "$SPOTWARDEN_OUTPUT/said.tmp" "$SPOTWARDEN_OUTPUT/said.txt"
     sleep 0.05
   done
   sleep 600
