@@ -57,7 +57,7 @@ def words(state, error):
 @pytest.mark.parametrize(
     ("error", "begins", "step"),
     [
-        (DENIED, "Compute Engine denies permission to launch it: forbidden: Required", "Ask whoever runs"),
+        (DENIED, "Compute Engine denies permission to launch it: forbidden: Required", "Ask an administrator"),
         (QUOTA, "the project's quota doesn't allow it right now: QUOTA_EXCEEDED", "compute regions describe"),
         (REFUSED.error, "Compute Engine has no capacity for it right now: ZONE_RESOURCE", "spotwarden show"),
     ],
@@ -75,7 +75,7 @@ def test_an_attempt_that_waits_says_what_for_and_what_to_type(error, begins, ste
 @pytest.mark.parametrize(
     ("error", "step"),
     [
-        (DENIED, "Ask whoever runs"),
+        (DENIED, "Ask an administrator"),
         (QUOTA, "compute regions describe"),
         ("invalid: no image", "Fix the"),
     ],
