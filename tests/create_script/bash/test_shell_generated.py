@@ -6,6 +6,7 @@ from collections.abc import Callable
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from spotwarden.create_script.refusal import ScriptRefused
 from tests.long import examples
 
 NAMES = st.sampled_from(["x", "y", "z", "unset"])
@@ -123,7 +124,13 @@ def test_generated_scripts_give_the_words_that_bash_gives(
 ):
     """Quotes, expansions, branches and loops in any mixture come out as in bash."""
     script = f"x='a b' y=a.b.c; arr=(p 'q r')\n{text}\ngcloud end\n".encode()
-    assert ours(script, {}) == bash(script, {})
+    try:
+        words = ours(script, {})
+    except ScriptRefused as refused:
+        # Loops that double a value at each turn: bash has no budget.
+        assert "grow beyond" in str(refused)
+        return
+    assert words == bash(script, {})
 
 
 ARGUMENT = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=30)
