@@ -57,7 +57,11 @@ def words(state, error):
 @pytest.mark.parametrize(
     ("error", "begins", "step"),
     [
-        (DENIED, "Compute Engine denies permission to launch it: forbidden: Required", "Ask an administrator"),
+        (
+            DENIED,
+            "Compute Engine denies permission to launch it: forbidden: Required",
+            "Ask an administrator",
+        ),
         (QUOTA, "the project's quota doesn't allow it right now: QUOTA_EXCEEDED", "compute regions describe"),
         (REFUSED.error, "Compute Engine has no capacity for it right now: ZONE_RESOURCE", "spotwarden show"),
     ],

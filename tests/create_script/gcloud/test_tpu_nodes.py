@@ -87,7 +87,9 @@ def test_a_long_value_is_not_said_again():
 
 def test_a_node_beside_an_instance_is_not_passed_over():
     """Half of what the script creates would not come back."""
-    assert "is not an instance" in refusal(f"gcloud compute instances create vm --zone=us-east5-b\n{NODE} {V6E}")
+    assert "is not an instance" in refusal(
+        f"gcloud compute instances create vm --zone=us-east5-b\n{NODE} {V6E}"
+    )
 
 
 @pytest.mark.parametrize("command", ["tpu-vm list", "tpu-vm ssh train", "tpu-vm create --help"])
