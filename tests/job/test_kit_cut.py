@@ -1,10 +1,11 @@
 """What is cut in the middle, hangs, or cannot be put where it belongs."""
 
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Event, Thread
+from threading import Event
 
 import pytest
+
+from tests.job.serving import QuietHandler, serving
 
 RECORD = b'{"number":2,"instances":{"vm":"17"}}'
 
@@ -13,11 +14,11 @@ class Bucket:
     """A bucket that begins each answer, and ends none; uploads hang but for the first `takes`."""
 
     def __init__(self) -> None:
-        self.body, self.takes, self.taken = RECORD, 0, 0
+        self.body, self.takes, self.taken, self.url = RECORD, 0, 0, ""
         self.over = Event()
         outer = self
 
-        class Handler(BaseHTTPRequestHandler):
+        class Handler(QuietHandler):
             def do_GET(self) -> None:
                 self.send_response(200)
                 self.send_header("Content-Length", str(len(outer.body)))
@@ -29,28 +30,20 @@ class Bucket:
                 outer.taken += 1
                 if outer.taken > outer.takes:
                     outer.over.wait(20)
-                self.send_response(200)
-                self.send_header("Content-Length", "0")
-                self.end_headers()
+                self.answer_empty()
 
-            def log_message(self, *_words: object) -> None:
-                """Say nothing."""
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.server.daemon_threads = True
-        self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
-        Thread(target=self.server.serve_forever, daemon=True).start()
+        self.handler = Handler
 
 
 @pytest.fixture
 def bucket(shell) -> Iterator[Bucket]:
     """The bucket, which the shell's functions speak to."""
     served = Bucket()
-    shell.environment["STORAGE_EMULATOR_HOST"] = served.url
-    yield served
-    served.over.set()
-    served.server.shutdown()
-    served.server.server_close()
+    with serving(served.handler) as address:
+        served.url = f"http://{address}"
+        shell.environment["STORAGE_EMULATOR_HOST"] = served.url
+        yield served
+        served.over.set()
 
 
 OPEN = """

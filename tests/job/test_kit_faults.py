@@ -3,10 +3,10 @@
 import json
 import shutil
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
 
 import pytest
+
+from tests.job.serving import QuietHandler, serving
 
 
 def test_a_bucket_that_is_away_delays_a_job_and_loses_nothing(lab):
@@ -94,7 +94,7 @@ class Metadata:
         self.asked: list[str] = []
         outer = self
 
-        class Handler(BaseHTTPRequestHandler):
+        class Handler(QuietHandler):
             def do_GET(self) -> None:
                 outer.asked.append(self.path)
                 body = json.dumps(outer.token).encode() if outer.token else b"away"
@@ -103,21 +103,15 @@ class Metadata:
                 self.end_headers()
                 self.wfile.write(body)
 
-            def log_message(self, *_words: object) -> None:
-                """Say nothing."""
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.address = f"127.0.0.1:{self.server.server_address[1]}"
-        Thread(target=self.server.serve_forever, daemon=True).start()
+        self.handler = Handler
 
 
 @pytest.fixture
 def metadata() -> Iterator[Metadata]:
     """The server; nothing of it is left."""
     served = Metadata()
-    yield served
-    served.server.shutdown()
-    served.server.server_close()
+    with serving(served.handler) as served.address:
+        yield served
 
 
 AUTHORIZE = 'authorize; cat "$STATE/token"; stat -c %a "$STATE/token"; '

@@ -2,15 +2,18 @@
 
 import select
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-LONG = 8 * 1024 * 1024
-"""Bytes of a file of which curl has not read the end when the request's head arrives."""
+from tests.job.serving import QuietHandler, serving
+
+LONG = 8 * 1024 * 1024 + 1000
+"""Bytes of a file of which curl has not read the end when the request's head arrives.
+
+Its end is in the middle of a buffer of curl's: at the end of one curl would stop.
+"""
 GROWTH = b"one more row\n" * 8000
 ABSENT_SECONDS = 2
 """How long to wait for bytes beyond the announced length; curl since 8.7 sends none."""
@@ -26,13 +29,13 @@ class StrictBucket:
         self.held: dict[str, int] = {}
         outer = self
 
-        class Handler(BaseHTTPRequestHandler):
+        class Handler(QuietHandler):
             protocol_version = "HTTP/1.1"
             rbufsize = 0
 
             def do_POST(self) -> None:
                 name = parse_qs(urlsplit(self.path).query)["name"][0]
-                if name.endswith(growing.name):
+                if name.endswith((growing.name, "/1.log")):
                     with growing.open("ab") as file:
                         file.write(GROWTH)
                 length = left = int(self.headers["Content-Length"])
@@ -43,17 +46,9 @@ class StrictBucket:
                     self.close_connection = True
                     return
                 outer.held[name] = length
-                self.send_response(200)
-                self.send_header("Content-Length", "0")
-                self.end_headers()
+                self.answer_empty()
 
-            def log_message(self, *_words: object) -> None:
-                """Say nothing."""
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.server.daemon_threads = True
-        self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
-        Thread(target=self.server.serve_forever, daemon=True).start()
+        self.handler = Handler
 
 
 @pytest.fixture
@@ -61,10 +56,9 @@ def bucket(shell) -> Iterator[StrictBucket]:
     """The bucket, which the shell's functions speak to."""
     (shell.folder / "output").mkdir()
     served = StrictBucket(shell.folder / "output" / "rows.csv")
-    shell.environment["STORAGE_EMULATOR_HOST"] = served.url
-    yield served
-    served.server.shutdown()
-    served.server.server_close()
+    with serving(served.handler) as address:
+        shell.environment["STORAGE_EMULATOR_HOST"] = f"http://{address}"
+        yield served
 
 
 OPEN = """
