@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from datetime import date, datetime, timedelta
-from functools import cache
 from pathlib import Path
 from typing import TypeVar, cast
 
@@ -16,7 +15,7 @@ from spotwarden.model.policy import Policy
 from spotwarden.model.prices import PriceTable
 from spotwarden.recovery.forecast.table import chance_of, read_markets
 from spotwarden.recovery.node_beats import JobBeats
-from spotwarden.recovery.price_file import read_prices
+from spotwarden.recovery.price_file import kept_prices
 from spotwarden.report import rendering
 from spotwarden.report.figures.forecasting import Forecaster
 from spotwarden.report.figures.views import named
@@ -53,7 +52,7 @@ class ReportLookup(msgspec.Struct, frozen=True, kw_only=True):
         return cls(
             shelf=shelf,
             policy=policy,
-            prices=prices_in(prices_file),
+            prices=kept_prices(prices_file),
             index=current(shelf),
             now=now,
         )
@@ -150,9 +149,3 @@ class ReportLookup(msgspec.Struct, frozen=True, kw_only=True):
 def forecaster_by(policy: Policy) -> Forecaster:
     """What forecasts of jobs are made with."""
     return Forecaster(markets=read_markets(), limits=policy.placement, chance=chance_of)
-
-
-@cache
-def prices_in(file: Path) -> PriceTable:
-    """The price table, read once in a process: a new one comes with a new deployment."""
-    return read_prices(file)
