@@ -12,6 +12,7 @@ from spotwarden.cli.main import main
 from spotwarden.gcp.storage import CloudStorage
 from spotwarden.layout import CaseRecord, Layout
 from spotwarden.model.case import Case
+from tests.contract.local_world import LocalWorld
 from tests.contract.retry_policies import QUICK
 from tests.contract.served import PROJECT, Served
 
@@ -72,6 +73,14 @@ class Workstation:
         stored = self.store.read(self.layout.build(CaseRecord(rule=rule, key=key)))
         assert stored is not None
         return msgspec.json.decode(stored.data, type=Case)
+
+
+@pytest.fixture
+def world(served: Served) -> Iterator[LocalWorld]:
+    """Compute Engine of the local cloud, which knows its zones."""
+    world = LocalWorld(served)
+    yield world
+    world.close()
 
 
 @pytest.fixture

@@ -13,20 +13,11 @@ from spotwarden.model.attempt import Attempt, AttemptState
 from spotwarden.model.case import Case, CaseState
 from spotwarden.model.finding import Subject, Target
 from spotwarden.model.governance import Remedy
-from tests.contract.local_world import LocalWorld
 
 NOW = datetime.now(UTC)
 HOUR = timedelta(hours=1)
 IMAGE = "projects/debian-cloud/global/images/family/debian-12"
 ZONE, ELSEWHERE = "us-central1-a", "us-central1-f"
-
-
-@pytest.fixture
-def world(served):
-    """Compute Engine of the local cloud."""
-    world = LocalWorld(served)
-    yield world
-    world.close()
 
 
 class Shop:

@@ -12,7 +12,6 @@ from spotwarden.layout import AttemptRecord, CreateScript
 from spotwarden.model.attempt import Attempt, AttemptState
 from tests.cli.test_acting import NOW, Shop
 from tests.cli.test_all_commands import ALL
-from tests.contract.local_world import LocalWorld
 
 SCRIPT = (
     "gcloud compute instances create trainer --zone=us-central1-a --machine-type=e2-small"
@@ -46,14 +45,6 @@ def attempt(job: str) -> Attempt:
     """The first attempt of a job, which was stopped."""
     common = {"state": AttemptState.STOPPED, "created": NOW, "updated": NOW, "owner": "ada@example.com"}
     return Attempt(job=job, number=1, **common)
-
-
-@pytest.fixture
-def world(served):
-    """Compute Engine of the local cloud."""
-    world = LocalWorld(served)
-    yield world
-    world.close()
 
 
 @pytest.fixture

@@ -11,7 +11,6 @@ import pytest
 from spotwarden.layout import AttemptRecord, JobFileName
 from spotwarden.model.attempt import Attempt, AttemptState
 from spotwarden.model.policy import RULES
-from tests.contract.local_world import LocalWorld
 
 ROOT = Path(__file__).resolve().parents[2]
 NOW = datetime.now(UTC)
@@ -33,14 +32,6 @@ UNREADABLE = (
     " (from every rule)"
 )
 IMAGE = "projects/debian-cloud/global/images/family/debian-12"
-
-
-@pytest.fixture
-def world(served):
-    """Compute Engine of the local cloud."""
-    world = LocalWorld(served)
-    yield world
-    world.close()
 
 
 @pytest.fixture

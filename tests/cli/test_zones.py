@@ -10,18 +10,9 @@ from spotwarden import clock
 from spotwarden.layout import AvoidedZones
 from spotwarden.ports import UnansweredError
 from spotwarden.recovery.places import read_avoided
-from tests.contract.local_world import LocalWorld
 
 ZONE, OTHER = "us-central1-a", "europe-west4"
 NOW = datetime(2026, 11, 23, 12, 0, tzinfo=UTC)
-
-
-@pytest.fixture
-def world(served):
-    """Compute Engine, which knows its zones."""
-    world = LocalWorld(served)
-    yield world
-    world.close()
 
 
 @pytest.fixture
