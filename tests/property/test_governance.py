@@ -1,6 +1,7 @@
 """Promises of governance that hold in every history: whatever is found, fails, is doubled or comes late."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import datetime, timedelta
 
 import hypothesis.strategies as st
@@ -13,6 +14,7 @@ from spotwarden.model.answer import Accepted, Keep
 from spotwarden.model.case import CaseState
 from spotwarden.model.finding import Reading
 from spotwarden.model.governance import GovernanceLimits, IdleLimits, Mode, Remedy
+from spotwarden.ports.errors import UnansweredError
 from tests.fakes.trouble import rejected, unanswered
 from tests.governance.made_up import RULE, MadeUp, Said
 from tests.long import examples
@@ -100,8 +102,10 @@ class History:
         said = answered(case, answer, policy=self.world.policy, now=self.world.now)
         if isinstance(said, Accepted):
             written = msgspec.structs.asdict(said.case)
-            self.world.change_case(written.pop("rule"), self.vms[vm], **written)
-            self.kept[self.vms[vm]] = until
+            with suppress(UnansweredError):  # a write that was to be lost may be this one
+                self.world.change_case(written.pop("rule"), self.vms[vm], **written)
+            if self.world.case(RULE, self.vms[vm]) == said.case:
+                self.kept[self.vms[vm]] = until
 
     def _wait(self, seconds: int) -> None:
         self.world.wait(seconds=seconds)
