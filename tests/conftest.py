@@ -20,7 +20,8 @@ if NAMED := os.environ.get("SPOTWARDEN_GCLOUD"):
     os.environ["PATH"] = f"{Path(NAMED).absolute().parent}:{os.environ['PATH']}"
 
 # How long an example takes says nothing about the code: machines differ, and are busy.
-settings.register_profile("unhurried", deadline=None, max_examples=100 if ALL else 25)
+# The same examples each time: a change is refused for what it did. SPOTWARDEN_LONG=all looks for new ones.
+settings.register_profile("unhurried", deadline=None, max_examples=100 if ALL else 25, derandomize=not ALL)
 settings.load_profile("unhurried")
 
 
