@@ -1,7 +1,8 @@
 """Gangs of 16 on the H100 probes, which tell how many of 16 VMs each zone gave: whole, or bent.
 
 A gang of k nodes trains at k/16 of its speed. A loss is heard of after a minute and costs those that are left
-another one; a VM that joins, or a gang that hands over, costs half a minute. A new VM trains after twelve.
+another one; a VM that joins, or a gang that moves, costs half a minute. A new VM trains after twelve. Each
+request takes 20 s and tells only what it was answered: a refusal stands in the memory of places.
 
     cd tests/bench && python -m spot_traces.gangs
 """
@@ -17,25 +18,36 @@ from .calibration import us
 from .market import HOUR, ROUND, Zone, _lines, h100
 from .ours import Memory, _homed, moment
 from .placing import SPAN, seeds
-from .replay import Job
+from .replay import A_MOMENT, Job
 from .table import Table, show
 
-NODES, STEP = 16, 20.0
+NODES = 16
 HEARD, IN_PLACE, JOINED, BOOT = 60.0, 60.0, 30.0, 720.0
 AGAIN = 600.0
+SHORT = 2
+"""How many nodes are missing when a gang that moves looks for another place: chosen on even seeds."""
 
 
 @dataclass(frozen=True)
 class Way:
     """How a gang is kept: how many nodes are enough, and whether it moves to a place that has all of them.
 
-    `in_place` is what a loss costs those that are left, in seconds.
+    The product does not move gangs. `in_place` is what a loss costs those that are left, in seconds.
     """
 
     least: int = NODES
     moves: bool = False
     in_place: float = IN_PLACE
     places: int = 8
+
+
+@dataclass(frozen=True)
+class Move:
+    """A move under way: so many VMs boot there until `ready`, while the gang trains on."""
+
+    zone: str
+    ready: float
+    nodes: int
 
 
 @dataclass
@@ -53,7 +65,7 @@ class Gang:
     zone: str = ""
     nodes: int = 0
     boots: list[tuple[float, int]] = field(default_factory=list)
-    moving: tuple[str, float] | None = None
+    moving: Move | None = None
     paused: float = 0.0
     ask_at: float = 0.0
     move_at: float = 0.0
@@ -61,6 +73,12 @@ class Gang:
     bends: int = 0
     moved: int = 0
     vm_hours: float = 0.0
+    cost: float = 0.0
+
+    @property
+    def held(self) -> int:
+        """Nodes that train, and those that are about to join them."""
+        return self.nodes + sum(count for _, count in self.boots)
 
     def room(self, zone: str) -> int:
         """How many VMs a zone has now; a trace repeats from its start."""
@@ -81,17 +99,31 @@ class Gang:
         return self
 
     def train(self) -> None:
-        """One step of time."""
-        if self.now >= self.paused:
-            self.left -= STEP * self.nodes / NODES
-        held = self.nodes + sum(count for _, count in self.boots) + (NODES if self.moving else 0)
-        self.vm_hours += held * STEP / HOUR
-        self.now += STEP
+        """Train until the next thing may happen."""
+        works = self.now >= self.paused and self.nodes > 0
+        span = min(self.next_moments(works=works)) - self.now
+        if works:
+            left = self.left - span * self.nodes / NODES
+            self.left = left if left > A_MOMENT else 0.0
+        moving = self.moving.nodes if self.moving else 0
+        self.vm_hours += (self.held + moving) * span / HOUR
+        self.cost += self.held * self.prices[self.zone] * span / HOUR
+        self.cost += moving * self.prices[self.moving.zone] * span / HOUR if self.moving else 0.0
+        self.now += span
+
+    def next_moments(self, *, works: bool) -> Iterator[float]:
+        """When a round ends, a VM is there, a place is asked, a pause ends, or the work is done."""
+        yield (self.now // ROUND + 1) * ROUND
+        asks = (self.ask_at, self.move_at) if self.held < NODES else ()
+        arrives = (self.moving.ready,) if self.moving else ()
+        ends = (self.now + self.left * NODES / self.nodes,) if works else ()
+        moments = (*(at for at, _ in self.boots), *asks, *arrives, *ends, self.paused)
+        yield from (at for at in moments if at > self.now + A_MOMENT)
 
     def place(self) -> None:
         """Ask each place for all nodes, then each for what is enough; then wait."""
         for least in dict.fromkeys((NODES, self.way.least)):
-            for zone in self.ordered():
+            for zone in self.ordered() or self.order[: self.way.places]:
                 room = self.room(zone)
                 if room >= least:
                     self.begin(zone, min(room, NODES))
@@ -101,11 +133,11 @@ class Gang:
         self.now += self.backed
         self.backed = min(2 * self.backed, AGAIN)
 
-    def ordered(self) -> list[str]:
-        """The places that the product would ask, best first; where none is open, all of them."""
+    def ordered(self) -> Sequence[str]:
+        """The places that the product would ask, best first."""
         places = self.order[: self.way.places]
         record, limits = self.memory.record, self.memory.limits
-        return list(placement.order(places, record, moment(self.now), limits, self.prices)) or list(places)
+        return placement.order(places, record, moment(self.now), limits, self.prices)
 
     def begin(self, zone: str, nodes: int) -> None:
         """Be made anew there."""
@@ -116,22 +148,45 @@ class Gang:
 
     def lose(self) -> None:
         """Lose what the zone no longer has, nodes that train first; below what is enough all of it."""
-        lost = self.nodes + sum(count for _, count in self.boots) - self.room(self.zone)
-        if self.moving and self.room(self.moving[0]) < NODES:
-            self.moving = None
+        self.lose_move()
+        lost = self.held - self.room(self.zone)
         if lost <= 0:
             return
         fell = min(lost, self.nodes)
         self.nodes -= fell
-        self.boots = [(at, count) for at, count in self.boots if not (lost := max(0, lost - count))] or []
+        self.lose_boots(lost - fell)
         self.memory.learn(self.zone, PlaceEvent.PREEMPTED, self.now)
         if self.nodes < self.way.least:
-            self.zone, self.nodes, self.boots, self.moving = "", 0, [], None
-            self.now += HEARD
+            self.end()
         elif fell:
             self.bends += 1
             self.ask_at = self.move_at = self.now
             self.paused = max(self.paused, self.now + HEARD + self.way.in_place)
+
+    def lose_boots(self, count: int) -> None:
+        """Lose so many VMs that boot."""
+        left = []
+        for at, nodes in self.boots:
+            cut = min(nodes, count)
+            count -= cut
+            left.append((at, nodes - cut))
+        self.boots = [(at, nodes) for at, nodes in left if nodes]
+
+    def lose_move(self) -> None:
+        """Lose VMs where the gang goes; it goes there all the same while that is more than it has."""
+        room = self.room(self.moving.zone) if self.moving else NODES
+        if self.moving and room < self.moving.nodes:
+            self.memory.learn(self.moving.zone, PlaceEvent.PREEMPTED, self.now)
+            enough = room >= self.way.least and room > self.held
+            self.moving = replace(self.moving, nodes=room) if enough else None
+
+    def end(self) -> None:
+        """Too few are left: go where VMs boot already, or be made anew."""
+        if self.moving:
+            self.arrive(self.moving, max(self.moving.ready, self.now + HEARD))
+            return
+        self.zone, self.nodes, self.boots = "", 0, []
+        self.now += HEARD
 
     def grow(self) -> None:
         """Take in what has booted, ask for what is missing, and look for a place that has all."""
@@ -139,30 +194,46 @@ class Gang:
             self.nodes += ready
             self.boots = [(at, count) for at, count in self.boots if at > self.now]
             self.paused = max(self.paused, self.now + JOINED)
-        missing = NODES - self.nodes - sum(count for _, count in self.boots)
+        missing = NODES - self.held
         if missing and self.now >= self.ask_at:
             self.ask_at = self.now + AGAIN
-            if spare := min(missing, self.room(self.zone) - (NODES - missing)):
+            spare = min(missing, self.room(self.zone) - self.held)
+            if spare > 0:
                 self.boots.append((self.now + BOOT, spare))
+            if spare < missing:
+                self.memory.learn(self.zone, PlaceEvent.STOCKOUT, self.now)
         if self.way.moves:
             self.move()
 
     def move(self) -> None:
         """Have all nodes made in another place, and go there once they have booted."""
         if self.moving:
-            zone, at = self.moving
-            if self.now >= at:
-                self.zone, self.nodes, self.boots, self.moving = zone, NODES, [], None
-                self.paused, self.moved = self.now + JOINED, self.moved + 1
-            return
-        have = self.nodes + sum(count for _, count in self.boots)
-        if have >= NODES or self.now < self.move_at:
-            return
-        self.move_at = self.now + AGAIN
+            if self.now >= self.moving.ready and self.moving.nodes >= self.held:
+                self.arrive(self.moving, self.now)
+            elif self.now >= self.moving.ready:
+                self.moving = None
+        elif self.held <= NODES - SHORT and self.now >= self.move_at:
+            self.move_at = self.now + AGAIN
+            self.moving = self.asked()
+
+    def asked(self) -> Move | None:
+        """Ask the other places that are open, best first, for all nodes."""
+        asks = 0
         for zone in self.ordered():
-            if zone != self.zone and self.room(zone) >= NODES:
-                self.moving = (zone, self.now + BOOT)
-                return
+            if zone == self.zone:
+                continue
+            asks += 1
+            if self.room(zone) >= NODES:
+                self.memory.learn(zone, PlaceEvent.GAVE, self.now)
+                return Move(zone=zone, ready=self.now + self.job.ask * asks + BOOT, nodes=NODES)
+            self.memory.learn(zone, PlaceEvent.STOCKOUT, self.now)
+        return None
+
+    def arrive(self, move: Move, at: float) -> None:
+        """Go on there."""
+        self.zone, self.nodes, self.boots, self.moving = move.zone, move.nodes, [], None
+        self.paused, self.moved = at + JOINED, self.moved + 1
+        self.ask_at = self.move_at = self.now
 
 
 def rooms() -> dict[str, list[int]]:
@@ -181,8 +252,10 @@ WAYS = {
     "all or none": Way(),
     "bends, 8:16": Way(least=8),
     "bends, 4:16": Way(least=4),
-    "bends, and moves where all 16 are": Way(least=8, moves=True),
-    "  with 15 s for a loss": Way(least=8, moves=True, in_place=15.0),
+    "bends, 8:16, and moves where all 16 are *": Way(least=8, moves=True),
+    "  with 15 s for a loss *": Way(least=8, moves=True, in_place=15.0),
+    "bends, 4:16, and moves *": Way(least=4, moves=True),
+    "bends, 2:16, and moves *": Way(least=2, moves=True),
 }
 
 
@@ -194,9 +267,10 @@ def study() -> Iterator[Table]:
         rows = [[name, *_figures(runs(zones, way, places))] for name, way in ways.items()]
         yield Table(
             title=f"100 h of work, gang of 16 H100 VMs, {title} (goals: 110 h; twice as many runs that end)",
-            head=("", "runs", "done", "hours", "bends", "moves", "VM hours"),
+            head=("", "runs", "done", "hours", "bends", "moves", "VM hours", "USD for each VM"),
             rows=rows if places > 1 else [*rows, _free(zones)],
-            note="Traces: GCP H100 probes, October 2025 (SkyNomad artifact).",
+            note="Traces: GCP H100 probes, October 2025 (SkyNomad artifact); prices of 2025-10-23. "
+            "* is not built.",
         )
 
 
@@ -205,7 +279,7 @@ def _free(zones: Sequence[Zone]) -> list[str]:
     given = rooms()
     pairs = [(job, given[zone.name]) for job in seeds(1) for zone in zones]
     ends = sum(_at_best(job, row) >= job.work for job, row in pairs)
-    return ["no gang of 8 to 16 can end more", str(len(pairs)), str(ends), "", "", "", ""]
+    return ["no gang of 8 to 16 can end more", str(len(pairs)), str(ends), *[""] * 5]
 
 
 def _at_best(job: Job, row: Sequence[int]) -> float:
@@ -234,6 +308,7 @@ def _figures(found: Sequence[Gang]) -> list[str]:
         f"{mean(gang.bends for gang in done):.1f}",
         f"{mean(gang.moved for gang in done):.1f}",
         f"{mean(gang.vm_hours for gang in done):,.0f}",
+        f"{mean(gang.cost for gang in done) / NODES:,.0f}",
     ]
 
 
