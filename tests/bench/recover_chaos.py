@@ -3,7 +3,8 @@
 Plays one history on a local cloud of its own: jobs of every kind, preempted again and again, while markers
 vanish, events are lost, doubled and late, calls go unanswered, zones run out, and the function is killed -9.
 With `--people 250` people take part, and so many things happen in all: what they do, and what trouble does.
-Prints what happened and every promise that was broken; ends with 1 where one was.
+Prints what happened and every promise that was broken; ends with 1 where one was. At Ctrl-C and SIGTERM it
+judges what has happened so far, ends all that it has started, and ends with 1 as well.
 """
 
 import argparse
@@ -14,6 +15,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from tests.e2e.chaos.crowd import CrowdPlan, play_crowd
+from tests.e2e.chaos.ending import EndedEarly, ends_early
 from tests.e2e.chaos.run import Plan, play
 
 
@@ -45,15 +47,18 @@ def main() -> int:
         peace_within=600,
     )
     crowd = CrowdPlan(seed=given.seed, jobs=given.jobs, events=given.people)
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as temporary:
+    with ends_early(), tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as temporary:
         home = given.keep or Path(temporary)
         home.mkdir(parents=True, exist_ok=True)
         report = play_crowd(crowd, home) if given.people else play(plan, home)
     much = f"{given.people} events" if given.people else f"{plan.preemptions} preemptions"
     print(f"seed {plan.seed}: {plan.jobs} jobs, {much}\n")
     print("\n".join([*report.lines(), *(f"violation: {fault}" for fault in report.faults)]))
-    return 1 if report.faults else 0
+    return 1 if report.faults or report.ended_early else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except EndedEarly as ended:
+        sys.exit(ended.status)

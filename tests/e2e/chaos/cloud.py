@@ -226,6 +226,8 @@ def served(home: Path, policy: Path, *more: str, functions: bool = True) -> Iter
             stderr=errors,
             text=True,
             env=environment,
+            # Ctrl-C is for who plays the history: the cloud is still asked what has happened.
+            start_new_session=True,
         )
     try:
         assert serving.stdout is not None

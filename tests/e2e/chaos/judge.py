@@ -43,15 +43,27 @@ def witness(cloud: Cloud, jobs: Iterable[Job], told: Sequence[Mapping[str, str]]
     )
 
 
-def verdicts(seen: Witness, jobs: Sequence[Job], strangers: Sequence[Stranger]) -> list[str]:
-    """All that is not as it must be, in words; empty when all is well."""
-    return [
+def verdicts(
+    seen: Witness, jobs: Sequence[Job], strangers: Sequence[Stranger], *, at_peace: bool = True
+) -> list[str]:
+    """All that is not as it must be, in words; empty when all is well.
+
+    Unless it is `at_peace` only what must be so at every moment.
+    """
+    always = [
         *_two_lives(seen, jobs),
         *_restarts_of_the_closed(seen, jobs),
-        *_not_running(seen, jobs),
-        *_touched(seen, jobs, strangers),
-        *_lost(seen, jobs),
     ]
+    return (
+        [
+            *always,
+            *_not_running(seen, jobs),
+            *_touched(seen, jobs, strangers),
+            *_lost(seen, jobs),
+        ]
+        if at_peace
+        else always
+    )
 
 
 def _attempt(change: Mapping[str, Any]) -> str:

@@ -218,6 +218,7 @@ class People:
             stderr=subprocess.STDOUT,
             text=True,
             env=self._environment,
+            start_new_session=True,
         )
         command = Typing(
             job=job.name, words=tuple(words), began=datetime.now(UTC), wish=wish, process=process
@@ -245,6 +246,13 @@ class People:
                 )
             )
         return not self._typing
+
+    def end(self) -> None:
+        """End the commands that still run; what they came to is not known."""
+        for command in self._typing:
+            command.process.kill()
+            command.process.wait()
+        self.listen()
 
 
 def shell_environment(home: Path) -> dict[str, str]:

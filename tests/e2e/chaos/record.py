@@ -72,14 +72,19 @@ def entries(operations: Iterable[Mapping[str, Any]]) -> list[Entry]:
     return sorted(found, key=lambda entry: entry.at)
 
 
-def verdicts(record: Record, jobs: Sequence[Job], strangers: Sequence[Stranger]) -> list[str]:
-    """All that is not as it must be, in words; empty when all is well."""
+def verdicts(
+    record: Record, jobs: Sequence[Job], strangers: Sequence[Stranger], *, at_peace: bool = True
+) -> list[str]:
+    """All that is not as it must be, in words; empty when all is well.
+
+    Unless it is `at_peace` only what must be so at every moment.
+    """
     own = msgspec.structs.replace(
         record, history=[change for change in record.history if change["id"] not in of_colleagues(record)]
     )
     return [
         *_touched(record, strangers),
-        *(fault for job in jobs for fault in _of_job(own, job)),
+        *(fault for job in jobs for fault in _of_job(own, job, at_peace=at_peace)),
     ]
 
 
@@ -99,12 +104,13 @@ def _touched(record: Record, strangers: Sequence[Stranger]) -> Iterator[str]:
             yield f"a stranger was touched: {entry}"
 
 
-def _of_job(record: Record, job: Job) -> Iterator[str]:
+def _of_job(record: Record, job: Job, *, at_peace: bool) -> Iterator[str]:
     theirs = of_colleagues(record)
     mine = [one for one in record.entries if one.name in job.nodes and one.id not in theirs]
     turns = turns_of(job, mine, record.said)
     yield from _come_back(job, mine, turns)
-    yield from _as_wished(job, record, mine, turns)
+    if at_peace:
+        yield from _as_wished(job, record, mine, turns)
     yield from _launched_twice(job, record.said)
     yield from _two_lives(job, record)
 

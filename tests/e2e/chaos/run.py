@@ -12,6 +12,7 @@ import msgspec
 from tests.e2e.chaos.cast import RUNNING, Fate, Job, Kind, Stranger, cast, strangers
 from tests.e2e.chaos.cloud import Cloud, served
 from tests.e2e.chaos.dead import bury
+from tests.e2e.chaos.ending import EndedEarly
 from tests.e2e.chaos.judge import OVER, Witness, verdicts, witness
 from tests.e2e.chaos.trouble import Trouble
 from tests.waiting import wait
@@ -64,15 +65,19 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
-    """What came of it."""
+    """What came of it.
+
+    One that was `ended_early` was judged by what must be so at every moment, and there was no peace.
+    """
 
     faults: tuple[str, ...]
     did: Counter[str]
     trouble_seconds: float
-    peace_seconds: float
+    peace_seconds: float | None
     restarts: int
     recovered_after: tuple[float, ...]
     function_starts: int
+    ended_early: str = ""
 
     def lines(self) -> list[str]:
         """As rows of a table."""
@@ -81,7 +86,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
             f"| VMs created or started by the function | {self.restarts} |",
             f"| starts of the function's process | {self.function_starts} |",
             f"| trouble lasted | {self.trouble_seconds:.0f} s |",
-            f"| then all was well after | {self.peace_seconds:.0f} s |",
+            row_of_peace(self.peace_seconds, self.ended_early),
             f"| violations | {len(self.faults)} |",
         ]
         if self.recovered_after:
@@ -89,6 +94,13 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
             rows.append(f"| VM gone → its job's next one asked for, median | {median(times):.1f} s |")
             rows.append(f"| the same, p99 | {times[int(len(times) * 0.99)]:.1f} s |")
         return ["| what | how often |", "|---|---|", *rows]
+
+
+def row_of_peace(seconds: float | None, ended_early: str) -> str:
+    """When all was well again; an early end leaves that open."""
+    if seconds is None:
+        return f"| {ended_early}: whether all would be well again was not judged | - |"
+    return f"| then all was well after | {seconds:.0f} s |"
 
 
 class Director:
@@ -172,13 +184,17 @@ class Director:
         began = time.monotonic()
         while True:
             self.tick_when_due(time.monotonic())
-            self._told += self._cloud.notices()
-            seen = witness(self._cloud, self.jobs, self._told)
-            faults = verdicts(seen, self.jobs, self.strangers)
+            seen, faults = self.judge()
             seconds = time.monotonic() - began
             if not faults or seconds > self._plan.peace_within:
                 return seen, faults, seconds
             time.sleep(TICK_SECONDS)
+
+    def judge(self, *, at_peace: bool = True) -> tuple[Witness, list[str]]:
+        """What has happened so far, and what of it is wrong."""
+        self._told += self._cloud.notices()
+        seen = witness(self._cloud, self.jobs, self._told)
+        return seen, verdicts(seen, self.jobs, self.strangers, at_peace=at_peace)
 
 
 def play(plan: Plan, home: Path) -> Report:
@@ -187,9 +203,15 @@ def play(plan: Plan, home: Path) -> Report:
     policy.write_text(POLICY, encoding="utf-8")
     with served(home, policy) as cloud:
         director = Director(cloud, plan)
-        director.raise_curtain()
-        lasted = director.make_trouble()
-        seen, faults, peace = director.wait_for_peace()
+        began, peace, early = time.monotonic(), None, ""
+        try:
+            director.raise_curtain()
+            lasted = director.make_trouble()
+            seen, faults, peace = director.wait_for_peace()
+        except EndedEarly as ended:
+            early, lasted = str(ended), time.monotonic() - began
+            director.trouble.end()
+            seen, faults = director.judge(at_peace=False)
         starts = cloud.function()["starts"]
     return Report(
         faults=tuple(faults),
@@ -199,6 +221,7 @@ def play(plan: Plan, home: Path) -> Report:
         restarts=_restarts(seen, director.jobs),
         recovered_after=tuple(_recovered_after(seen, director.jobs)),
         function_starts=starts,
+        ended_early=early,
     )
 
 
