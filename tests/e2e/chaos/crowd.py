@@ -130,6 +130,7 @@ class Crowd:
         began = time.monotonic()
         while True:
             self.director.tick_when_due(time.monotonic())
+            self.director.trouble.minutes.end()
             record, faults = self.judge()
             seconds = time.monotonic() - began
             if not faults or seconds > 120:

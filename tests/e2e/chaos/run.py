@@ -177,13 +177,14 @@ class Director:
             if self._plan.bury and self.trouble.killed:
                 bury(self._cloud, self.trouble.killed)
                 self.trouble.killed = None
-            self._cloud.tick()
+            self.trouble.minutes.come()
 
     def wait_for_peace(self) -> tuple[Witness, list[str], float]:
         """Let time pass until all is well or patience is over; gives what is wrong then, and the seconds."""
         began = time.monotonic()
         while True:
             self.tick_when_due(time.monotonic())
+            self.trouble.minutes.end()
             seen, faults = self.judge()
             seconds = time.monotonic() - began
             if not faults or seconds > self._plan.peace_within:

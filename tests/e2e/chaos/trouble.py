@@ -7,6 +7,7 @@ from typing import Any
 
 from tests.e2e.chaos.cast import RUNNING, ZONES, Fate, Job, Stranger
 from tests.e2e.chaos.cloud import TOPIC, Cloud
+from tests.e2e.chaos.minutes import Minutes
 
 LOOKS_FOR_A_MARKER = 40
 """How often a marker that is to be lost is looked for before nobody wrote one."""
@@ -23,6 +24,7 @@ class Trouble:
         self._jobs = jobs
         self._strangers = strangers
         self._to_lose: dict[str, int] = {}
+        self.minutes = Minutes(cloud)
 
     def begin(self) -> None:
         """Let events be doubled, lost and reordered, and calls go unanswered now and then, all the time."""
@@ -129,5 +131,5 @@ class Trouble:
             self.did["strangers preempted"] += 1
 
     def _tick(self) -> None:
-        self._cloud.tick()
+        self.minutes.come()
         self.did["ticks"] += 1
