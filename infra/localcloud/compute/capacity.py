@@ -77,13 +77,18 @@ class Stock:
         ]
         return max(min(limits), 0) if limits else None
 
-    def take(self, zone: str, machine: str, attachment: str) -> Shortage | None:
-        """Take one machine; say what is short when there is none, and take nothing then."""
-        hitting = self._hitting(zone, machine)
-        short = next((stockout for stockout in hitting if stockout.left <= 0), None)
+    def take(self, zone: str, machine: str, attachment: str, count: int = 1) -> Shortage | None:
+        """Take so many machines; say what is short when there are fewer, and take none then."""
+        short = self.short(zone, machine, attachment, count)
         if short is None:
-            for item in hitting:
-                item.left -= 1
+            for stockout in self._hitting(zone, machine):
+                stockout.left -= count
+        return short
+
+    def short(self, zone: str, machine: str, attachment: str, count: int) -> Shortage | None:
+        """What is short when there are fewer machines than so many; nothing is taken."""
+        short = next((item for item in self._hitting(zone, machine) if item.left < count), None)
+        if short is None:
             return None
         return Shortage(
             zone=zone,

@@ -53,7 +53,11 @@ def _in_use(path: str, user: str) -> str:
     return f"The {word} resource '{path}' is already being used by '{user}'"
 
 
-_KINDS: Mapping[str, str] = {"addresses": "address", "instanceTemplates": "instance_template"}
+_KINDS: Mapping[str, str] = {
+    "addresses": "address",
+    "instanceTemplates": "instance_template",
+    "resourcePolicies": "resource_policy",
+}
 
 
 def misused(why: str) -> ApiError:

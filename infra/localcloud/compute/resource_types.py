@@ -117,7 +117,7 @@ RESOURCE_TYPES: Sequence[ResourceType] = (
         message="ResourcePolicy",
         parameter="resourcePolicy",
         home="regions",
-        complete=completed.as_given,
+        complete=completed.resource_policy,
     ),
     ResourceType(
         collection="images",

@@ -24,6 +24,13 @@ def _of_template(site: Site, template: Resource) -> Iterator[str]:
             yield group["selfLink"]
 
 
+def _of_policy(site: Site, policy: Resource) -> Iterator[str]:
+    """The managed instance groups whose VMs are placed by it."""
+    for group in site.things["instanceGroupManagers"].all():
+        if group.get("resourcePolicies", {}).get("workloadPolicy") == policy["selfLink"]:
+            yield group["selfLink"]
+
+
 def _of_network(site: Site, network: Resource) -> Iterator[str]:
     """Its firewall rules, its subnetworks but for those that go with it, and the instances in it."""
     link = network["selfLink"]
@@ -52,6 +59,7 @@ def _instances(site: Site, field: str, link: str) -> Iterator[str]:
 _OTHERS: Mapping[str, Callable[[Site, Resource], Iterator[str]]] = {
     "instanceTemplates": _of_template,
     "networks": _of_network,
+    "resourcePolicies": _of_policy,
     "subnetworks": _of_subnetwork,
 }
 """Of these collections the resources themselves do not say who their users are."""

@@ -160,6 +160,65 @@ def test_a_managed_instance_group(gcloud, cloud: Cloud):
     assert [vm["name"] for vm in cloud.service.knobs.instances()] == [third]
 
 
+SLICE = ("instance-groups", "managed")
+SLICE_ZONE = "--zone=us-east5-a"
+
+
+def form(gcloud: Callable[..., str], mode: tuple[str, ...], options: tuple[str, ...]) -> None:
+    """Create a workload policy, a template with these options, and a group of four in this mode."""
+    gcloud(
+        *("resource-policies", "create", "workload-policy", "wp", "--region=us-east5"),
+        *("--type=high-throughput", "--accelerator-topology=4x4"),
+    )
+    gcloud(
+        *("instance-templates", "create", "t", "--machine-type=ct6e-standard-4t"),
+        *("--maintenance-policy=TERMINATE", *options),
+    )
+    create = (*SLICE, "create", "slice", "--template=t", SLICE_ZONE, *mode, "--workload-policy=wp")
+    create = (*create, "--default-action-on-vm-failure=do-nothing")
+    with pytest.raises(AssertionError, match=r"takes 4 machines|unrecognized arguments"):
+        gcloud(*create, "--size=3")
+    gcloud(*create, "--size=4")
+    gcloud(*SLICE, "wait-until", "slice", "--stable", SLICE_ZONE)
+
+
+@long
+def test_a_tpu_slice_of_spot_vms(gcloud, cloud: Cloud):
+    """A workload policy, a template and a group; a VM that is lost stays lost."""
+    form(gcloud, (), ("--provisioning-model=SPOT", "--instance-termination-action=STOP"))
+    words = (*SLICE, "list-instances", "slice", SLICE_ZONE)
+    words = (*words, "--format=value(instance.basename(),instanceStatus)")
+    vms = dict(line.split() for line in gcloud(*words).splitlines())
+    assert (len(vms), set(vms.values())) == (4, {"RUNNING"})
+    first = min(vms)
+    gcloud("instances", "stop", first, SLICE_ZONE)
+    assert dict(line.split() for line in gcloud(*words).splitlines())[first] == "TERMINATED"
+    described = json.loads(gcloud(*SLICE, "describe", "slice", SLICE_ZONE, "--format=json"))
+    [topology] = described["status"]["appliedAcceleratorTopologies"]
+    assert topology == {"acceleratorTopology": "4x4", "state": "INCOMPLETE"}
+    gcloud(*SLICE, "delete", "slice", SLICE_ZONE, "--quiet")
+    assert list(cloud.service.knobs.instances()) == []
+    gcloud("resource-policies", "delete", "wp", "--region=us-east5", "--quiet")
+    assert gcloud("resource-policies", "list", "--format=value(name)") == ""
+
+
+@long
+def test_a_tpu_slice_of_flex_start_vms(gcloud, cloud: Cloud):
+    """In bulk mode: its VMs come all or none."""
+    options = ("--provisioning-model=FLEX_START", "--max-run-duration=1h", "--no-restart-on-failure")
+    options = (*options, "--instance-termination-action=DELETE", "--reservation-affinity=none")
+    try:
+        form(gcloud, ("--target-size-policy-mode=bulk",), options)
+    except AssertionError as error:
+        if "Invalid choice: 'FLEX_START'" in str(error) or "unrecognized" in str(error):
+            pytest.skip("this gcloud is too old for slices of Flex-start VMs")
+        raise
+    described = json.loads(gcloud(*SLICE, "describe", "slice", SLICE_ZONE, "--format=json"))
+    assert described["targetSizePolicy"] == {"mode": "BULK"}
+    assert described["status"]["currentInstanceStatuses"] == {"running": 4}
+    assert len([*cloud.service.knobs.instances()]) == 4
+
+
 @long
 def test_guest_attributes(gcloud, cloud: Cloud):
     """As the guest has written them; one that is not there is an error."""

@@ -316,7 +316,6 @@ class TestRefusals:
             ({"autoHealingPolicies": [{"initialDelaySec": 60}]}, 501, "autoHealingPolicies"),
             ({"statefulPolicy": {"preservedState": {}}}, 501, "statefulPolicy"),
             ({"updatePolicy": {"type": "PROACTIVE"}}, 501, "updatePolicy.type"),
-            ({"instanceLifecyclePolicy": {"defaultActionOnFailure": "DO_NOTHING"}}, 501, "defaultAction"),
             ({"versions": [{"instanceTemplate": "t"}, {"instanceTemplate": "u"}]}, 501, "versions"),
         ],
     )

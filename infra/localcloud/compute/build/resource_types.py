@@ -1,5 +1,6 @@
 """What users make besides instances: disks, addresses, images, networks; filled in where left open."""
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from ipaddress import IPv4Network
@@ -11,6 +12,8 @@ from localcloud.compute.links import last
 from localcloud.compute.refusals import invalid_field, not_found
 from localcloud.compute.shelf import Resource
 from localcloud.compute.site import Site
+
+_TOPOLOGY = re.compile(r"[1-9]\d{0,3}(x[1-9]\d{0,3}){1,2}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -226,6 +229,23 @@ def subnetwork(request: InsertRequest) -> dict[str, Any]:
         "privateIpGoogleAccess": request.given.get("privateIpGoogleAccess", False),
         "fingerprint": fingerprint([reference.name, cidr]),
     }
+
+
+def resource_policy(request: InsertRequest) -> dict[str, Any]:
+    """A resource policy. Of a workload policy what is written is checked; how near the VMs are is not done.
+
+    Google's own words of these refusals are not known.
+    """
+    field, policy = "resource.workloadPolicy", request.given.get("workloadPolicy")
+    if policy is not None:
+        kind, topology = policy.get("type", ""), policy.get("acceleratorTopology", "")
+        if topology and kind == "HIGH_AVAILABILITY":
+            why = "Only a policy of type HIGH_THROUGHPUT has a topology."
+            raise invalid_field(f"{field}.acceleratorTopology", topology, why)
+        if topology and not _TOPOLOGY.fullmatch(topology):
+            why = "It must be of the form 4x4 or 4x4x4."
+            raise invalid_field(f"{field}.acceleratorTopology", topology, why)
+    return {"status": "READY"}
 
 
 def as_given(request: InsertRequest) -> dict[str, Any]:

@@ -2,11 +2,12 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
+from localcloud.compute.catalog import CatalogMachine
 from localcloud.compute.ids import fingerprint
 from localcloud.compute.refusals import Failure
 from localcloud.compute.registry import Vm
@@ -47,6 +48,28 @@ class GroupMember:
     woken: asyncio.Event = field(default_factory=asyncio.Event)
 
 
+@dataclass(frozen=True, kw_only=True)
+class GroupShape:
+    """What VMs a group has: their machine type, whether they are Flex-start VMs, and their topology or ""."""
+
+    machine: CatalogMachine | None
+    flexible: bool
+    topology: str
+
+
+@dataclass(kw_only=True, eq=False)
+class BulkProgress:
+    """How far a group in bulk mode is with making its VMs; `last_check` is what was found."""
+
+    in_progress: bool = False
+    last_check: Mapping[str, Any] = field(default_factory=dict)
+
+    def checked(self, short: Failure | None, at: str) -> None:
+        """Keep what stood in the way, if anything did."""
+        error = {"errors": [{"code": short.code, "message": short.message}]} if short else None
+        self.last_check = {"timestamp": at, **({"error": error} if error else {})}
+
+
 @dataclass(kw_only=True, eq=False)
 class ManagedGroup:
     """One group; `fields` is what its resource says that does not change by itself."""
@@ -56,6 +79,18 @@ class ManagedGroup:
     members: dict[str, GroupMember] = field(default_factory=dict)
     deleting: bool = False
     empty: asyncio.Event = field(default_factory=asyncio.Event)
+    bulk: BulkProgress = field(default_factory=BulkProgress)
+    shape: GroupShape
+
+    @property
+    def in_bulk(self) -> bool:
+        """Whether its VMs are made all or none."""
+        return bool(self.fields["targetSizePolicy"]["mode"] == "BULK")
+
+    @property
+    def repairs(self) -> bool:
+        """Whether it makes anew what it has lost."""
+        return bool(self.fields["instanceLifecyclePolicy"]["defaultActionOnFailure"] == "REPAIR")
 
     @property
     def name(self) -> str:
@@ -83,7 +118,8 @@ def resource_of(site: Site, group: ManagedGroup) -> dict[str, Any]:
     """The `compute#instanceGroupManager` resource as it is now."""
     counts = Counter(member.doing.value.lower() for member in group.members.values())
     running = [vm_of(site, group, member) for member in group.members.values()]
-    stable = counts["none"] == len(group.members) and all(vm and vm.status == "RUNNING" for vm in running)
+    settled = counts["none"] == len(group.members) and not group.bulk.in_progress
+    well = all(vm and vm.status == "RUNNING" for vm in running)
     template, size = group.fields["instanceTemplate"], group.fields["targetSize"]
     outdated = any(member.template != template for member in group.members.values())
     return {
@@ -92,12 +128,31 @@ def resource_of(site: Site, group: ManagedGroup) -> dict[str, Any]:
         "versions": [{"instanceTemplate": template, "targetSize": {"calculated": size}}],
         "currentActions": {name: counts[name] for name in _ACTIONS},
         "status": {
-            "isStable": stable,
+            "isStable": settled and (well or not group.repairs),
             "allInstancesConfig": {"effective": True},
             "stateful": {"hasStatefulConfig": False, "perInstanceConfigs": {"allEffective": True}},
             "versionTarget": {"isReached": not outdated},
+            **_slice_status(group, running, well=well),
         },
     }
+
+
+def _slice_status(group: ManagedGroup, vms: Sequence[Vm | None], *, well: bool) -> dict[str, Any]:
+    """What only some groups say: those in bulk mode, those of TPUs, and those with a topology."""
+    shown: dict[str, Any] = {}
+    if group.in_bulk:
+        check = {"lastProgressCheck": group.bulk.last_check} if group.bulk.last_check else {}
+        shown["bulkInstanceOperation"] = {"inProgress": group.bulk.in_progress, **check}
+    if group.shape.machine and group.shape.machine.chips:
+        none = "pending" if group.bulk.in_progress and group.shape.flexible else "nonExistent"
+        shown["currentInstanceStatuses"] = Counter(vm.status.lower() if vm else none for vm in vms)
+    if group.shape.topology:
+        # How long it takes to connect the chips, and what of it fails, is not done.
+        state = "ACTIVE" if well and vms else "INCOMPLETE"
+        shown["appliedAcceleratorTopologies"] = [
+            {"acceleratorTopology": group.shape.topology, "state": state}
+        ]
+    return shown
 
 
 def instance_group_of(site: Site, group: ManagedGroup) -> dict[str, Any]:

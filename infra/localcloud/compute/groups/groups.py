@@ -7,9 +7,11 @@ from typing import Any
 
 from localcloud.compute.build import build, network, with_base
 from localcloud.compute.build.templates import template
+from localcloud.compute.groups.bulk import BulkCreation
 from localcloud.compute.groups.group import Doing, GroupMember, ManagedGroup, instance_group_of, resource_of
 from localcloud.compute.groups.keeper import Keeper
 from localcloud.compute.groups.request import FIELD, check_size, read_group, template_link
+from localcloud.compute.groups.slices import check_resize, shape_of
 from localcloud.compute.life import Commands, Tasks
 from localcloud.compute.refusals import already_exists, invalid_field, not_found, not_ready
 from localcloud.compute.registry import Vm
@@ -27,6 +29,7 @@ class Groups:
         self._site = site
         self._tasks = tasks
         self._keeper = Keeper(site, commands, self._show)
+        self._bulk = BulkCreation(site, commands, self._show)
         self._groups: dict[tuple[str, str], ManagedGroup] = {}
         site.registry.watch(self._moved)
 
@@ -36,12 +39,13 @@ class Groups:
         Raises:
             ApiError: 400, 404 or 409 when there can be no such group, 501 for what is not done.
         """
-        site, fields = self._site, read_group(self._site, given)
+        site, fields = self._site, read_group(self._site, zone, given)
         name = fields["name"]
         path = f"zones/{zone}/{MANAGERS}/{name}"
         if (zone, name) in self._groups:
             raise already_exists(f"projects/{site.project}/{path}")
         self._check(zone, fields)
+        shape = shape_of(site, zone, fields)
         whole = {
             "kind": "compute#instanceGroupManager",
             "id": site.numbers.take(),
@@ -51,7 +55,7 @@ class Groups:
             "instanceGroup": site.links.link(f"zones/{zone}/{GROUPS}/{name}"),
             "selfLink": site.links.link(path),
         }
-        group = ManagedGroup(zone=zone, fields=whole)
+        group = ManagedGroup(zone=zone, fields=whole, shape=shape)
         self._groups[zone, name] = group
         self._grow(group)
         return group
@@ -79,10 +83,12 @@ class Groups:
         """Let it have so many VMs. Of too many those go first that do not run, then the newest.
 
         Raises:
-            ApiError: 400 when it is no size, or the group is being deleted.
+            ApiError: 400 when it is no size, not for a group in bulk mode as this one is, or not what its
+                topology takes; or the group is being deleted.
         """
         self._expect_kept(group)
         check_size(size, "size")
+        check_resize(group, size)
         group.fields = {**group.fields, "targetSize": size}
         self._grow(group)
         newest_first = group.staying[::-1]
@@ -101,7 +107,9 @@ class Groups:
         field = "instanceGroupManagersSetInstanceTemplateRequest.instanceTemplate"
         link = template_link(self._site, text, field)
         self._check(group.zone, {**group.fields, "instanceTemplate": link})
-        group.fields = {**group.fields, "instanceTemplate": link}
+        fields = {**group.fields, "instanceTemplate": link}
+        group.shape = shape_of(self._site, group.zone, fields)
+        group.fields = fields
         self._show(group)
 
     def recreate(self, group: ManagedGroup, texts: Sequence[str]) -> None:
@@ -163,6 +171,9 @@ class Groups:
             member = GroupMember(name=name, template=str(group.fields["instanceTemplate"]))
             group.members[name] = member
             self._tasks.spawn(self._keeper.keep(group, member))
+        if group.in_bulk and not group.bulk.in_progress and any(not item.vm_id for item in group.staying):
+            group.bulk.in_progress = True
+            self._tasks.spawn(self._bulk.fill(group, self._keeper.request, self._keeper.ask))
         self._show(group)
 
     def _new_name(self, group: ManagedGroup) -> str:

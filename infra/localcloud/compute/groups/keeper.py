@@ -47,21 +47,29 @@ class Keeper:
 
     async def _look(self, group: ManagedGroup, member: GroupMember, vm: Vm | None) -> None:
         """Do the next thing that there is to do about a member, or wait until there is one."""
-        if vm is None and member.doing is Doing.NONE:
-            await self._repair(group, member, "instance does not exist")
+        if group.in_bulk and not member.vm_id:
+            await member.woken.wait()
+        elif vm and (member.leaving or member.rebuild or member.doing is Doing.RECREATING):
+            await self._remove(group, member, vm)
+        elif lost := _lost(group, member, vm):
+            await self._miss(group, member, lost)
         elif vm is None:
             await self._make(group, member)
-        elif member.leaving or member.rebuild or member.doing is Doing.RECREATING:
-            await self._remove(group, member, vm)
-        elif vm.status in LOST:
-            await self._repair(group, member, f"instance is {vm.status}")
         else:
             if vm.status not in _MOVING:
                 self._is(group, member, Doing.NONE)
             await member.woken.wait()
 
+    async def _miss(self, group: ManagedGroup, member: GroupMember, state: str) -> None:
+        """Make a lost VM anew, or let it be where the group is told to."""
+        if group.repairs:
+            await self._repair(group, member, state)
+        else:
+            self._is(group, member, Doing.NONE)
+            await member.woken.wait()
+
     @property
-    def _ask(self) -> Ask:
+    def ask(self) -> Ask:
         """Groups act as the Google APIs service agent of the project."""
         return Ask(caller=Caller(email=f"{self._site.project_number}@cloudservices.gserviceaccount.com"))
 
@@ -84,14 +92,14 @@ class Keeper:
         site = self._site
         try:
             site.registry.check_free(group.zone, member.name)
-            running = self._commands.insert(build(site, group.zone, self._request(group, member)), self._ask)
+            running = self._commands.insert(build(site, group.zone, self.request(group, member)), self.ask)
         except ApiError as error:
             return _failure(error)
         member.vm_id = running.order.target_id
         self._changed(group)
         return await self._ended(running)
 
-    def _request(self, group: ManagedGroup, member: GroupMember) -> dict[str, Any]:
+    def request(self, group: ManagedGroup, member: GroupMember) -> dict[str, Any]:
         """The request for its VM: what the template says, and by whom it was made."""
         properties = template(self._site, member.template, FIELD)
         number = self._site.project_number
@@ -108,7 +116,7 @@ class Keeper:
         """Delete its VM, since it is to go or to be made anew."""
         self._is(group, member, Doing.DELETING if member.leaving else Doing.RECREATING)
         try:
-            running = self._commands.delete(vm, self._ask)
+            running = self._commands.delete(vm, self.ask)
         except ApiError as error:
             member.failure = _failure(error)
             await self._later(group)
@@ -142,3 +150,11 @@ class Keeper:
 
 def _failure(error: ApiError) -> Failure:
     return Failure(code=error.reason, message=error.message, http_status=error.status)
+
+
+def _lost(group: ManagedGroup, member: GroupMember, vm: Vm | None) -> str:
+    """How a VM is that the group has lost without its doing; "" for one that it has, or is about to make."""
+    if vm is not None:
+        return f"instance is {vm.status}" if vm.status in LOST else ""
+    made = member.doing is Doing.NONE or (group.in_bulk and member.doing is Doing.CREATING)
+    return "instance does not exist" if made and not member.rebuild else ""

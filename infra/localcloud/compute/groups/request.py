@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from localcloud.compute.build.checks import check_name
+from localcloud.compute.groups.slices import workload_policy
 from localcloud.compute.refusals import invalid_field, not_found
 from localcloud.compute.site import Site
 from localcloud.errors import ApiError
@@ -15,7 +16,7 @@ MOST = 1000
 _BASE_NAME = re.compile(r"[a-z]([-a-z0-9]{0,57})?")
 _UNDONE = (
     *("allInstancesConfig", "autoHealingPolicies", "distributionPolicy", "instanceFlexibilityPolicy"),
-    *("resourcePolicies", "statefulPolicy", "targetPools", "targetSizePolicy", "namedPorts"),
+    *("statefulPolicy", "targetPools", "namedPorts"),
     *("targetStoppedSize", "targetSuspendedSize"),
 )
 _POLICY = {
@@ -29,7 +30,7 @@ _LIFE = {"defaultActionOnFailure": "REPAIR", "forceUpdateOnRepair": "NO"}
 _STANDBY = {"initialDelaySec": 0, "mode": "MANUAL"}
 
 
-def read_group(site: Site, given: Mapping[str, Any]) -> dict[str, Any]:
+def read_group(site: Site, zone: str, given: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of a new group that a request in normal form asks for, with what it leaves open.
 
     Raises:
@@ -46,7 +47,9 @@ def read_group(site: Site, given: Mapping[str, Any]) -> dict[str, Any]:
         if given.get(name):
             raise _undone(name)
     life, policy = given.get("instanceLifecyclePolicy", {}), given.get("updatePolicy", {})
-    _check_only("instanceLifecyclePolicy", life, _LIFE, free=("forceUpdateOnRepair",))
+    _check_only(
+        "instanceLifecyclePolicy", life, _LIFE, free=("defaultActionOnFailure", "forceUpdateOnRepair")
+    )
     _check_only("updatePolicy", policy, _POLICY, free=("maxSurge", "maxUnavailable", "minimalAction"))
     _check_only("standbyPolicy", given.get("standbyPolicy", {}), _STANDBY)
     return {
@@ -61,7 +64,23 @@ def read_group(site: Site, given: Mapping[str, Any]) -> dict[str, Any]:
         "instanceLifecyclePolicy": {**_LIFE, **life},
         "updatePolicy": {**_POLICY, **policy},
         "standbyPolicy": _STANDBY,
+        "targetSizePolicy": {"mode": _mode(given)},
+        **_resource_policies(site, zone, given),
     }
+
+
+def _mode(given: Mapping[str, Any]) -> str:
+    mode = given.get("targetSizePolicy", {}).get("mode", "INDIVIDUAL")
+    return "INDIVIDUAL" if mode == "UNSPECIFIED_MODE" else str(mode)
+
+
+def _resource_policies(site: Site, zone: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    text = given.get("resourcePolicies", {}).get("workloadPolicy", "")
+    return (
+        {"resourcePolicies": {"workloadPolicy": workload_policy(site, zone, text)["selfLink"]}}
+        if text
+        else {}
+    )
 
 
 def check_size(size: int, field: str) -> None:

@@ -49,14 +49,15 @@ class Commands:
         self._tasks = tasks
         self._steps = steps
 
-    def insert(self, built: Built, ask: Ask) -> Running:
+    def insert(self, built: Built, ask: Ask, *, acquired: bool = False) -> Running:
         """Create the instance; it exists, PROVISIONING or PENDING, when this returns.
 
         Google does not say how the operation stands while an instance is PENDING; here it is RUNNING, and
-        ends with the reason when the wait was in vain, or the instance was deleted.
+        ends with the reason when the wait was in vain, or the instance was deleted. For one that has
+        `acquired` its resources somebody has taken them from the zone already.
         """
         vm = self._steps.admit(built)
-        return self._begin("insert", vm, ask, partial(self._insert, wait=built.wait))
+        return self._begin("insert", vm, ask, partial(self._insert, wait=built.wait, acquired=acquired))
 
     def delete(self, vm: Vm, ask: Ask) -> Running:
         """Delete it, in whatever status it is; what goes on with it is ended first.
@@ -159,12 +160,12 @@ class Commands:
             running.end(internal_failure(error))
             raise
 
-    async def _insert(self, vm: Vm, wait: timedelta) -> Failure | None:
+    async def _insert(self, vm: Vm, wait: timedelta, *, acquired: bool) -> Failure | None:
         short = await self._steps.acquire(vm, wait) if wait else None
         async with vm.turn:
             if vm.gone or vm.status not in _COMING:
                 return self._gone(vm)
-            failure = short or await self._steps.provision(vm, acquired=bool(wait))
+            failure = short or await self._steps.provision(vm, acquired=acquired or bool(wait))
             if failure:
                 self._steps.discard(vm)
                 return failure
