@@ -1,12 +1,13 @@
 """Which local clouds run on this machine, so that a command finds the one it is meant for."""
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
 
 VARIABLE = "SPOTWARDEN_LOCAL_URL"
+CLOCKS_DIFFER_SECONDS = 2
+"""The kernel counts when a process began from when the machine was started, which NTP may move."""
 
 
 class RunningCloud(msgspec.Struct, frozen=True, kw_only=True):
@@ -34,23 +35,21 @@ def write_down(running: RunningCloud, environ: Mapping[str, str]) -> Path:
     return file
 
 
-def newest(environ: Mapping[str, str]) -> RunningCloud | None:
-    """The one that was started last and still lives; notes of dead ones are cleared away."""
+def living(environ: Mapping[str, str]) -> list[RunningCloud]:
+    """Those that still live, the newest first; notes of dead ones are cleared away."""
     import psutil  # noqa: PLC0415 — a shell that was told where the local cloud is never looks for it
 
-    living: list[tuple[float, RunningCloud]] = []
+    found: list[tuple[float, RunningCloud]] = []
     for file in folder(environ).glob("*.json"):
         running = msgspec.json.decode(file.read_bytes(), type=RunningCloud)
-        if psutil.pid_exists(running.pid):
-            living.append((file.stat().st_mtime, running))
+        written = file.stat().st_mtime
+        try:
+            # A process that began after the note was written only has its number.
+            lives = psutil.Process(running.pid).create_time() <= written + CLOCKS_DIFFER_SECONDS
+        except psutil.NoSuchProcess:
+            lives = False
+        if lives:
+            found.append((written, running))
         else:
             file.unlink(missing_ok=True)
-    return max(living, key=lambda item: item[0])[1] if living else None
-
-
-def url(environ: Mapping[str, str] = os.environ) -> str | None:
-    """The HTTP endpoint that a command is meant for: the variable, else the newest one; None for none."""
-    if said := environ.get(VARIABLE):
-        return said
-    found = newest(environ)
-    return found.http if found else None
+    return [running for _, running in sorted(found, key=lambda item: item[0], reverse=True)]

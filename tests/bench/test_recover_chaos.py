@@ -33,8 +33,7 @@ def bench(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
 def test_whoever_ends_it_is_told_what_was_wrong_so_far_and_nothing_is_left(bench, tmp_path, number):
     """Neither its local cloud, nor that one's functions, nor a command that was under way."""
     assert "events after" in bench.stderr.readline()
-    cloud = running.newest({"XDG_STATE_HOME": str(tmp_path)})
-    assert cloud is not None
+    [cloud] = running.living({"XDG_STATE_HOME": str(tmp_path)})
     started = psutil.Process(bench.pid).children(recursive=True)
     assert cloud.pid in {process.pid for process in started}
     bench.send_signal(number)

@@ -114,15 +114,12 @@ def test_so_it_is_with_the_local_cloud(module):
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "\ninterrupted\n")
 
 
-def test_a_command_of_the_local_cloud_that_ctrl_c_ends_has_the_status_130(mute, tmp_path):
+def test_a_command_of_the_local_cloud_that_ctrl_c_ends_has_the_status_130(mute):
     """While it waits for an answer; what it does then it does to its end."""
-    environment = {**os.environ, "XDG_STATE_HOME": str(tmp_path), "NO_PROXY": "*"}
-    code = (
-        "import sys; from localcloud import running\n"
-        f"running.url = lambda _: 'http://127.0.0.1:{mute.getsockname()[1]}'\n{LOCAL}"
-    )
+    url = f"http://127.0.0.1:{mute.getsockname()[1]}"
+    environment = {**os.environ, "NO_PROXY": "*", "SPOTWARDEN_LOCAL_URL": url}
     process = subprocess.Popen(
-        [sys.executable, "-c", code, "status"], env=environment, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-c", LOCAL, "status"], env=environment, stderr=subprocess.PIPE, text=True
     )
     try:
         connection, _ = mute.accept()

@@ -5,7 +5,7 @@ By the standard library: a command makes one call, and to import httpx would tak
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from http.client import HTTPException, HTTPResponse
 from typing import Any
@@ -15,8 +15,10 @@ from urllib.request import ProxyHandler, Request, build_opener
 import click
 
 from localcloud import running
+from localcloud.running import VARIABLE, RunningCloud
 
 TIMEOUT_SECONDS = 60
+START = "Start one: spotwarden local serve --functions"
 
 
 def call(method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
@@ -35,9 +37,7 @@ def answering(
     Raises:
         ClickException: none runs, it does not answer, or it refuses; says what to do.
     """
-    url = running.url(os.environ)
-    if url is None:
-        raise click.ClickException("no local cloud is running. Start one: spotwarden local serve --functions")
+    url = endpoint(os.environ)
     data = None if body is None else json.dumps(body).encode()
     # It is on this machine: no proxy is in between, whatever the environment says.
     opener = build_opener(ProxyHandler({}))
@@ -52,8 +52,42 @@ def answering(
     except (OSError, HTTPException, ValueError) as error:
         why = error.reason if isinstance(error, URLError) else error
         raise click.ClickException(
-            f"no local cloud responds at {url}: {why}. Start one: spotwarden local serve --functions"
+            f"no local cloud responds at {url}: {why}. {_instead(os.environ)}"
         ) from error
+
+
+def endpoint(environ: Mapping[str, str]) -> str:
+    """The HTTP endpoint that a command is meant for: the variable's, else that of the only one that runs.
+
+    The only one is named on standard error.
+
+    Raises:
+        ClickException: none runs, or several do; says what to type.
+    """
+    if named := environ.get(VARIABLE):
+        return named
+    found = running.living(environ)
+    if not found:
+        raise click.ClickException(f"no local cloud is running. {START}")
+    if len(found) > 1:
+        raise click.ClickException(_several(found))
+    [only] = found
+    click.echo(f"local cloud: {only.http}, project {only.project}", err=True)
+    return only.http
+
+
+def _several(found: Sequence[RunningCloud]) -> str:
+    lines = [
+        f"  export {VARIABLE}={cloud.http}  # project {cloud.project}, process {cloud.pid}, {cloud.state}"
+        for cloud in found
+    ]
+    return "\n".join([f"{len(found)} local clouds are running. Name one, the newest is first:", *lines])
+
+
+def _instead(environ: Mapping[str, str]) -> str:
+    """What to do where the local cloud does not respond."""
+    named = f"To find another one: unset {VARIABLE}. " if environ.get(VARIABLE) else ""
+    return named + START
 
 
 def _message(error: HTTPError) -> str:

@@ -141,8 +141,7 @@ def _told(story: subprocess.Popen[str], environment: Mapping[str, str]) -> Left:
             break
     text = "".join(said)
     assert "everything else still runs, as expected" in text, text
-    found = running.newest(environment)
-    assert found is not None
+    [found] = running.living(environment)
     with httpx.Client(base_url=found.http, trust_env=False, timeout=60) as http:
         return look(http, text)
 
