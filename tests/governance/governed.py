@@ -49,9 +49,9 @@ class GovernedWorld:
         """Change sections of the policy."""
         self.policy = msgspec.structs.replace(self.policy, **changes)
 
-    def store(self, thing: ObjectName, data: bytes = b"") -> int:
-        """Write an object; gives its generation."""
-        return self.cloud.store.write(self.layout.build(thing), data, generation=None)
+    def store(self, thing: ObjectName, data: bytes = b"", *, shown: bool = False) -> int:
+        """Write an object, `shown` in lists or not; gives its generation."""
+        return self.cloud.store.write(self.layout.build(thing), data, generation=None, shown=shown)
 
     def wait(self, **span: float) -> None:
         """Let time pass."""

@@ -1,12 +1,12 @@
 """A job's metadata as one list shows it: what stands there, of which generation, in bounded time."""
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import NamedTuple, TypeVar, cast
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import NamedTuple, Protocol, TypeVar, cast
 
 from spotwarden.engine.cache import GenerationCache
 from spotwarden.layout import Heartbeat, InstanceId, Layout, NotInLayoutError, ObjectName
 from spotwarden.model.heartbeat import Beat
-from spotwarden.ports import Entry, Store, Stored
+from spotwarden.ports import Entry, Store, Stored, UnansweredError
 from spotwarden.recovery.node_beats import BeatSource, NodeBeat
 
 READ_AT_MOST = 4 * 1024 * 1024
@@ -16,6 +16,7 @@ CROWD_AT_MOST = 5_000
 """Heartbeats, logs, or metrics that are listed of a job that has more objects than that."""
 
 Read = TypeVar("Read")
+Kind = TypeVar("Kind", bound=ObjectName)
 
 
 class JobFolder(NamedTuple):
@@ -29,7 +30,7 @@ class JobFolder(NamedTuple):
     beats: Mapping[ObjectName, Beat] = {}
     whole: bool = True
 
-    def of(self, kind: type[ObjectName]) -> list[ObjectName]:
+    def of(self, kind: type[Kind]) -> list[Kind]:
         """All objects of a kind."""
         return [object_name for object_name in self.things if isinstance(object_name, kind)]
 
@@ -99,6 +100,37 @@ def look_with(store: Store, layout: Layout, beats: BeatSource, job: str) -> JobF
     """The same with the heartbeats of the job kit."""
     folder = look_into(store, layout, job)
     return folder.with_beats(beats.of(job, folder.nodes()))
+
+
+class Registering(Protocol):
+    """An attempt, as far as it tells which registrations name its instances."""
+
+    @property
+    def instances(self) -> Mapping[str, str]:
+        """Instance ids by node."""
+
+    @property
+    def registered(self) -> Mapping[str, int]:
+        """The generation of each node's registration."""
+
+
+def known_registrations(attempts: Iterable[Registering]) -> dict[tuple[str, int], str]:
+    """The ids that need not be read, by node and generation of the registration."""
+    return {
+        (node, generation): attempt.instances.get(node, "")
+        for attempt in attempts
+        for node, generation in attempt.registered.items()
+    }
+
+
+def content_of(store: Store, layout: Layout, folder: JobFolder, object_name: ObjectName) -> bytes:
+    """The content as the list shows it, else in a call; `UnansweredError` where it is gone."""
+    entry = folder.things.get(object_name)
+    if entry is not None and entry.content is not None:
+        return entry.content
+    if (stored := folder.read(store, layout, object_name)) is None:
+        raise UnansweredError(f"{layout.build(object_name)} disappeared while it was read")
+    return stored.data
 
 
 def once(

@@ -32,7 +32,7 @@ from spotwarden.model.jobfile import JobFile, SavedProgress
 from spotwarden.model.watch import Watch, Watched
 from spotwarden.ports import BrokenError, Store, Stored
 from spotwarden.recovery.chain import newest
-from spotwarden.recovery.folder_list import JobFolder, look_into
+from spotwarden.recovery.folder_list import JobFolder, known_registrations, look_into
 from spotwarden.recovery.heartbeats import beat_in, progress_in
 from spotwarden.recovery.node_beats import BeatSource
 from spotwarden.recovery.status_code import attempt_in, code_in, is_late
@@ -199,15 +199,9 @@ def _registrations(
     store: Store, layout: Layout, folder: JobFolder, ledger: Sequence[Recorded]
 ) -> dict[str, tuple[str, int]]:
     """By node the id, and the generation that says it; what the chain tells of one is not read again."""
-    known = {
-        (node, generation): recorded.attempt.instances.get(node, "")
-        for recorded in ledger
-        for node, generation in recorded.attempt.registered.items()
-    }
+    known = known_registrations(recorded.attempt for recorded in ledger)
     found: dict[str, tuple[str, int]] = {}
     for object_name in folder.of(InstanceId):
-        if not isinstance(object_name, InstanceId):
-            continue
         generation = folder.things[object_name].generation
         if said := known.get((object_name.node, generation)):
             found[object_name.node] = (said, generation)

@@ -57,7 +57,8 @@ class CapWorld(GovernedWorld):
             instances={job: instance_id},
             owner=owner,
         )
-        self.store(AttemptRecord(job=job, attempt=number), msgspec.json.encode(replace(made, **said)))
+        data = msgspec.json.encode(replace(made, **said))
+        self.store(AttemptRecord(job=job, attempt=number), data, shown=True)
 
     def write_down(self, job: str, **instances: str) -> None:
         """The ids of an open job's nodes, as recovery writes them."""

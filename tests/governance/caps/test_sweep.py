@@ -16,6 +16,7 @@ from spotwarden.model.policy import Mode
 from tests.fakes.trouble import unanswered
 from tests.fakes.world import load
 from tests.governance.caps.cap_world import ADA, CapWorld, between
+from tests.governance.reap.reap_world import Calls
 from tests.notify.links.answer_web import Web
 
 HOUR = timedelta(hours=1)
@@ -64,6 +65,16 @@ def test_a_job_without_a_cap_is_left_alone(plain):
     plain.sweep_for(hours=30)
     assert plain.kinds() == []
     assert plain.seconds(vm) > 0
+
+
+def test_what_lists_show_of_attempts_is_not_read(plain):
+    """In a storm the records of all jobs change at once."""
+    for number in range(3):
+        plain.attempt(f"train-{number}", plain.vm(f"train-{number}"))
+    counted = Calls(plain.cloud.ports())
+    plain.sweep(cloud=counted.cloud)
+    read = [str(name) for name in counted.of("read")]
+    assert [name for name in read if name.startswith("train-")] == []
 
 
 def test_a_jobs_own_limit_holds_without_any_of_the_policys(plain):

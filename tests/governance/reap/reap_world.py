@@ -58,7 +58,7 @@ class ReapWorld(GovernedWorld):
         began = self.now - DAY
         ordinary = {"state": AttemptState.RUNNING, "created": began, "updated": began, "owner": "ann@x.org"}
         record = Attempt(**{"job": job, "number": number, **ordinary, **facts})
-        self.store(AttemptRecord(job=job, attempt=number), msgspec.json.encode(record))
+        self.store(AttemptRecord(job=job, attempt=number), msgspec.json.encode(record), shown=True)
 
     def watch(self, job: str, ids: Mapping[str, str], number: int = 1) -> None:
         """An entry in the list of open jobs."""

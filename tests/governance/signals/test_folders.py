@@ -215,6 +215,38 @@ def test_the_longer_a_job_has_not_changed_the_more_rarely_it_is_looked_at(mute):
     assert StatusCode(job=mute.job) in mute.look()[1].things
 
 
+def mute_jobs(count):
+    """What looks at so many jobs without the kit, and gives how many lists and reads that took."""
+    looks = Looks()
+    jobs = [looks.job, *(next(JOBS) for _ in range(count - 1))]
+    for job in jobs:
+        looks.write(JobFileName(job=job))
+    watches = {
+        job: Watched(watch=Watch(job=job, instances={job: "17"}), generation=1, since=NOW) for job in jobs
+    }
+
+    def look():
+        looks.lists = looks.reads = 0
+        folders = JobFolders(looks, LAYOUT, looks.clock.now(), LazyBeats(looks, LAYOUT), watches)
+        folders.list_ahead(dict.fromkeys(jobs, ("17",)), 1)
+        for job in jobs:
+            folders.look(job, ("17",))
+        return looks.lists, looks.reads
+
+    return look, looks.wait
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_many_jobs_that_are_due_for_a_look_are_listed_together(more):
+    """As after a storm, when all of them have just changed: a few are looked at object by object."""
+    look, wait = mute_jobs(FEW + more)
+    assert look() == (1 if more else FEW, 0)
+    wait(5 * MINUTE)
+    assert look() == ((1, 0) if more else (0, 2 * FEW))
+    wait(5 * MINUTE / SHARE - timedelta(seconds=1))
+    assert look() == (0, 0)
+
+
 class Crowd:
     """A bucket of many jobs, each with settings and one node, and what their look costs."""
 

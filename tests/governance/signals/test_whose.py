@@ -8,8 +8,9 @@ import pytest
 from spotwarden.engine.context import SweepContext
 from spotwarden.governance.compliance import gather as compliance_gather
 from spotwarden.governance.idle import gather as idle_gather
+from spotwarden.governance.signals.listings import FEW
 from spotwarden.governance.signals.whose import Owned, owned
-from spotwarden.layout import AttemptRecord
+from spotwarden.layout import AttemptRecord, InstanceId
 from spotwarden.model.attempt import AttemptState, Try
 from spotwarden.model.governance import ComplianceLimits, IdleLimits, InstanceCap, JobCap, Remedy
 from spotwarden.model.request import Request
@@ -37,9 +38,9 @@ def asked(world, *only):
     return owned(world.context(counted.cloud), machines), counted
 
 
-def launch(world, request_id, *, zone=ZONE, job="train"):
-    """A VM with the labels of the job's first attempt, that this request makes; gives its id."""
-    labels = {**COPIED, "spotwarden-job": job}
+def launch(world, request_id, *, zone=ZONE, job="train", attempt="1"):
+    """A VM with the labels of this attempt of the job, that this request makes; gives its id."""
+    labels = {**COPIED, "spotwarden-job": job, "spotwarden-attempt": attempt}
     path = f"/compute/v1/projects/p/zones/{zone}/instances"
     body = {"name": job, "machineType": "e2-small", "labels": labels}
     request = Request(method="POST", path=path, query={}, body=body)
@@ -80,6 +81,31 @@ def test_a_vm_whose_id_only_its_jobs_records_have_costs_one_listing_of_that_job(
     known, counted = asked(world)
     assert known.jobs == dict.fromkeys(ids.values(), "train")
     assert counted.made == [("each_entry", "spotwarden/open/"), ("entries", "train/metadata/")]
+
+
+def test_new_vms_of_many_jobs_cost_a_few_lists_and_no_read(world):
+    """As in a storm: their ids are on no record yet, the registrations are those of the VMs before them."""
+    jobs = [f"train-{number}" for number in range(FEW + 1)]
+    for job in jobs:
+        world.register(job, "17", job)
+        [row] = world.cloud.store.entries(world.layout.build(InstanceId(job=job, node=job)))
+        world.attempt(job, instances={job: "17"}, registered={job: row.generation})
+        sent = Try(place=ZONE, request_id=f"for-{job}", at=world.now)
+        world.attempt(job, 2, state=AttemptState.PLACING, tries=(sent,), updated=world.now)
+        launch(world, f"for-{job}", job=job, attempt="2")
+    known, counted = asked(world)
+    assert sorted(known.jobs.values()) == sorted(jobs)
+    assert [call for call, _ in counted.made] == ["each_entry", "folders", "entries", "operations"]
+
+
+def test_a_registration_that_is_newer_than_an_attempt_knows_is_read(world):
+    """It is that of a VM of which nothing else tells."""
+    made = world.vm("train", attempt=7)
+    world.attempt("train", instances={"train": "17"}, registered={"train": 1})
+    world.register("train", made, "train")
+    known, counted = asked(world)
+    assert known.jobs == {made: "train"}
+    assert len(counted.of("read")) == 1
 
 
 def test_a_vm_with_copied_labels_is_nobodys(world):

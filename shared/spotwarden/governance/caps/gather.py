@@ -29,7 +29,7 @@ from spotwarden.model.policy import Policy
 from spotwarden.model.usage import DayTotal, MeteredVm
 from spotwarden.ports import Store, UnansweredError
 from spotwarden.recovery.chain import newest
-from spotwarden.recovery.folder_list import JobFolder, once
+from spotwarden.recovery.folder_list import JobFolder, content_of, once
 from spotwarden.recovery.job_folder import read_job_file
 from spotwarden.recovery.node_beats import LazyBeats
 from spotwarden.recovery.open_jobs import read_watches
@@ -191,10 +191,7 @@ def _attempt(store: Store, layout: Layout, folder: JobFolder, object_name: Objec
     """An attempt cut to what caps ask of it."""
 
     def read() -> Attempt:
-        stored = store.read(layout.build(object_name))
-        if stored is None:
-            raise UnansweredError(f"{layout.build(object_name)} disappeared while it was read")
-        whole = decoded(layout.build(object_name), stored.data, Attempt)
+        whole = decoded(layout.build(object_name), content_of(store, layout, folder, object_name), Attempt)
         return replace(
             whole,
             reason="",

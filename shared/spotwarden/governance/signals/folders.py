@@ -6,7 +6,8 @@ the job kit. So a job whose entry, VMs and heartbeats are as they were is taken 
 hour. Without the kit its status and settings are looked at instead, the more rarely the longer they have not
 changed.
 
-Where many are to be listed, as by a process that was just started, one list shows all of them.
+Where many are to be listed or looked at, as by a process that was just started or after a storm of
+preemptions, one list shows all of them.
 Nothing is done to a job by an old list: whoever has something against one asks for it `anew` first.
 """
 
@@ -69,21 +70,21 @@ class JobFolders:
 
     def list_ahead(self, asked: Mapping[str, Collection[str]], workers: int) -> None:
         """List the folders of these jobs, which have these VMs, in a few lists where they are many."""
+        # Heartbeats before the folders, as in each look: what ends meanwhile is in the newer reading.
         due = [
             job
             for job, ids in asked.items()
-            if job_problem(job) is None and self._known(job, frozenset(ids)) is None
+            if job_problem(job) is None and not self._is_as_it_was(job, frozenset(ids))
         ]
-        # Heartbeats before the folders, as in each look: what ends meanwhile is in the newer reading.
-        self._beats.of(next(iter(due), ""))
         self._ahead = list_together(self._store, self._layout, due, workers)
 
     def look(self, job: str, ids: Collection[str]) -> JobFolder:
         """The folder of a job that has these VMs; one that is known to be as it was is not listed."""
         beats = self._beats.of(job)
-        kept = self._kept(job, frozenset(ids), beats)
+        ahead = self._ahead.pop(job, None)
+        kept = self._kept(job, frozenset(ids), beats) if ahead is None else None
         if kept is None:
-            return self._listed(job, ids, self._ahead.pop(job, None)).with_beats(beats)
+            return self._listed(job, ids, ahead).with_beats(beats)
         self._old.add(job)
         return kept.folder.with_beats(beats)
 
@@ -104,7 +105,7 @@ class JobFolders:
         before, now = _KEPT.get(self._name(job), 0), self._now
         known = before is not None and before.entry == watched.generation and _same(before.folder, folder)
         kept = KeptFolder(
-            folder=folder,
+            folder=_without_content(folder),
             entry=watched.generation,
             ids=frozenset(ids),
             listed=now,
@@ -125,15 +126,21 @@ class JobFolders:
         return kept
 
     def _kept(self, job: str, ids: frozenset[str], beats: Mapping[Heartbeat, NodeBeat]) -> KeptFolder | None:
-        """What is known of the job, if that is enough."""
-        kept, watched = self._known(job, ids), self._watches.get(job)
-        if kept is None or watched is None:
-            return None
-        if _speak_for(beats, watched, self._now):
-            return kept
-        if self._now - kept.looked < min((kept.looked - kept.since) / SHARE, PAUSE_AT_MOST):
+        """What is known of the job, if that is enough, or is after a look at what may have changed."""
+        kept = self._known(job, ids)
+        if kept is None or self._is_enough(job, kept, beats):
             return kept
         return self._looked_at(job, kept)
+
+    def _is_as_it_was(self, job: str, ids: frozenset[str]) -> bool:
+        """Whether nothing need be asked about the job."""
+        beats, kept = self._beats.of(job), self._known(job, ids)
+        return kept is not None and self._is_enough(job, kept, beats)
+
+    def _is_enough(self, job: str, kept: KeptFolder, beats: Mapping[Heartbeat, NodeBeat]) -> bool:
+        """Whether its VMs say that all is as it was, or it was looked at not long ago."""
+        pause = min((kept.looked - kept.since) / SHARE, PAUSE_AT_MOST)
+        return self._now - kept.looked < pause or _speak_for(beats, self._watches[job], self._now)
 
     def _looked_at(self, job: str, kept: KeptFolder) -> KeptFolder | None:
         """The same after a look at what may have changed, object by object; None where anything has."""
@@ -170,6 +177,14 @@ def folders_of(context: SweepContext, beats: BeatSource, watched: Iterable[Watch
     """The folders of one sweep, by the entries of open jobs."""
     watches = {entry.watch.job: entry for entry in watched}
     return JobFolders(context.cloud.store, context.settings.layout, context.tick.now, beats, watches)
+
+
+def _without_content(folder: JobFolder) -> JobFolder:
+    """The same as it is kept: what was listed has been read by then, and remembered."""
+    rows = folder.things.items()
+    return folder._replace(
+        things={name: replace(row, content=None) if row.content is not None else row for name, row in rows}
+    )
 
 
 def _generation(entry: Entry | None) -> int:

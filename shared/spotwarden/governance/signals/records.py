@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
-from typing import cast
 
 import msgspec
 
@@ -33,7 +32,7 @@ from spotwarden.model.attempt import CLOSED, AttemptState, LackingNode, Removal,
 from spotwarden.model.moment import Moment
 from spotwarden.model.watch import Watch
 from spotwarden.ports import Store, UnansweredError
-from spotwarden.recovery.folder_list import JobFolder, look_into, once
+from spotwarden.recovery.folder_list import JobFolder, content_of, known_registrations, look_into, once
 from spotwarden.recovery.identity import JobIdentity
 from spotwarden.recovery.job_folder import read_job_file, read_status
 from spotwarden.recovery.status_code import attempt_in, code_in, is_late
@@ -56,6 +55,7 @@ class Launched(msgspec.Struct, frozen=True, kw_only=True):
     removed: dict[str, Removal] = {}
     tries: tuple[Try, ...] = ()
     lacking: dict[str, LackingNode] = {}
+    registered: dict[str, int] = {}
 
     @property
     def closed(self) -> bool:
@@ -95,11 +95,14 @@ def read_record(
         return JobRecord(job=job, problem=str(problem))
 
 
-def read_identity(store: Store, layout: Layout, job: str) -> JobIdentity:
-    """What tells which VMs are the job's; a launch by hand is recovery's to see."""
-    folder = look_into(store, layout, job)
+def read_identity(store: Store, layout: Layout, job: str, folder: JobFolder | None = None) -> JobIdentity:
+    """What tells which VMs are the job's; its `folder` is listed unless it was just now.
+
+    A launch by hand is recovery's to see.
+    """
+    folder = folder or look_into(store, layout, job)
     found = [_attempt(store, layout, folder, object_name) for object_name in folder.of(AttemptRecord)]
-    ids = _past(found) | frozenset(_registered(store, layout, folder))
+    ids = _past(found) | frozenset(_registered(store, layout, folder, found))
     return JobIdentity(job=job, ids=ids - {""}, attempts={launched.number: launched for launched in found})
 
 
@@ -109,7 +112,7 @@ def _read_record(
     _hear(layout, folder)
     if not folder.things and not store.entries(layout.folder(job), limit=1):
         return JobRecord(job=job, exists=False, past=_listed(watch))
-    attempts = sorted(folder.of(AttemptRecord), key=lambda item: cast("AttemptRecord", item).attempt)
+    attempts = sorted(folder.of(AttemptRecord), key=lambda item: item.attempt)
     newest = _newest(store, layout, folder, attempts)
     known = set(newest.instances.values()) if newest else set()
     if watch is not None and watch.attempt == (newest.number if newest else 0):
@@ -124,7 +127,7 @@ def _read_record(
             instance_id for attempt in launched if attempt.early for instance_id in attempt.replaces.values()
         )
     if not ids <= known | past:
-        registered = frozenset(_registered(store, layout, folder))
+        registered = frozenset(_registered(store, layout, folder, launched))
     record = JobRecord(
         job=job,
         instances=newest.instances if newest else dict(watch.instances) if watch else {},
@@ -196,15 +199,8 @@ def ended(attempt: int, code: str, at: datetime) -> NodeSignals:
 
 
 def _attempt(store: Store, layout: Layout, folder: JobFolder, object_name: ObjectName) -> Launched:
-    name, entry = layout.build(object_name), folder.things.get(object_name)
-
     def read() -> Launched:
-        if entry is not None and entry.content is not None:
-            return decoded(name, entry.content, Launched)
-        stored = store.read(name)
-        if stored is None:
-            raise UnansweredError(f"{name} disappeared while it was read")
-        return decoded(name, stored.data, Launched)
+        return decoded(layout.build(object_name), content_of(store, layout, folder, object_name), Launched)
 
     return once(_CACHE, layout, folder, object_name, read)
 
@@ -216,12 +212,18 @@ def _past(attempts: Iterable[Launched]) -> frozenset[str]:
     )
 
 
-def _registered(store: Store, layout: Layout, folder: JobFolder) -> Iterable[str]:
+def _registered(
+    store: Store, layout: Layout, folder: JobFolder, attempts: Iterable[Launched]
+) -> Iterable[str]:
+    """The ids that nodes have registered; a registration that an attempt knows is not read."""
+    known = known_registrations(attempts)
     for object_name in folder.of(InstanceId):
-        name = layout.build(object_name)
+        if instance_id := known.get((object_name.node, folder.things[object_name].generation)):
+            yield instance_id
+            continue
 
-        def read(name: str = name) -> str:
-            stored = store.read(name)
+        def read(object_name: InstanceId = object_name) -> str:
+            stored = folder.read(store, layout, object_name)
             return stored.data.decode(errors="replace").strip() if stored else ""
 
         yield once(_CACHE, layout, folder, object_name, read)

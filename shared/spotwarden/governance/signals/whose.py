@@ -11,6 +11,7 @@ import msgspec
 from spotwarden.engine.cache import GenerationCache
 from spotwarden.engine.context import SweepContext
 from spotwarden.engine.fan_out import each
+from spotwarden.governance.signals.listings import list_together
 from spotwarden.governance.signals.records import read_identity
 from spotwarden.layout import job_problem
 from spotwarden.model.fleet import Machine
@@ -88,10 +89,11 @@ def _identities(
     """What tells whose VMs are, and of jobs whose record cannot be read, why not."""
     store, layout = context.cloud.store, context.settings.layout
     broken: dict[str, str] = {}
+    ahead = list_together(store, layout, jobs, context.settings.workers)
 
     def read(job: str) -> JobIdentity | None:
         try:
-            return read_identity(store, layout, job)
+            return read_identity(store, layout, job, ahead.pop(job, None))
         except (UnansweredError, ValueError) as problem:
             broken[job] = str(problem)
             return None
