@@ -1,6 +1,7 @@
-"""Seconds without training at an announced preemption: `handover_gap.py [JOBS] [SEED] [--torch PYTHON]`.
+"""Seconds without training at an announced preemption: `handover_gap.py [JOBS] [SEED]`.
 
-With a Python that has PyTorch it trains infra/job/example/torch/handover.py, which starts before its turn.
+With `--torch PYTHON` it trains infra/job/example/torch/handover.py, which starts before its turn.
+With `--region` the jobs leave their zone to Compute Engine.
 
 Each job trains on a local cloud with the real recover_spot, 120 s of notice, and inserts that take as long
 as those of 1,442 preemptible VMs in a public trace (`localcloud.limits.inserts`). It is preempted once.
@@ -37,16 +38,18 @@ P50_GOAL, P99_GOAL = 5.0, 30.0
 APART_SECONDS = 7.0
 """Between two preemptions, so that jobs do not wait for one another's sweeps."""
 PATIENCE_SECONDS = 600
-AT = ("--machine", "e2-small", "--zone", "us-central1-a")
+ZONE, REGION = ("--zone", "us-central1-a"), ("--region", "us-central1")
+AT = ("--machine", "e2-small")
 OWNER = ("--owner", "ada@example.com")
 
 
 class Training(NamedTuple):
-    """What each job runs, with which code, and the curve of a run that nothing befell."""
+    """What each job runs, with which code, the curve of a run that nothing befell, and where it runs."""
 
     command: tuple[str, ...]
     code: tuple[str, ...]
     curve: list[str]
+    place: tuple[str, ...] = ZONE
 
 
 def plain() -> Training:
@@ -66,9 +69,11 @@ def with_torch(python: str) -> Training:
     return Training((shlex.join(words),), ("--code", str(TORCH)), curve)
 
 
-def launch_with(cloud: Cloud, job: str, more: Sequence[str], command: Sequence[str]) -> None:
+def launch_with(
+    cloud: Cloud, job: str, more: Sequence[str], command: Sequence[str], place: Sequence[str] = ZONE
+) -> None:
     """Launch a job, as its developer would."""
-    words = ["run", "--job", job, *AT, *more, "--no-follow", *OWNER]
+    words = ["run", "--job", job, *AT, *place, *more, "--no-follow", *OWNER]
     with tempfile.TemporaryDirectory() as folder:
         environment = {**os.environ, **cloud.get("/local/env")}
         whole = [str(SPOTWARDEN), *words, "--", *command]
@@ -98,7 +103,7 @@ def read_record(cloud: Cloud, job: str) -> Any:
 def train_and_preempt(cloud: Cloud, job: str, seconds: float, training: Training) -> None:
     """Launch it, and announce that its VM will be taken; the next insert takes so long."""
     cloud.post("/local/timings", {"provisioning": 0.1})
-    launch_with(cloud, job, ("--handover", *training.code), training.command)
+    launch_with(cloud, job, training.code, training.command, training.place)
     until(lambda: "step 5 " in log(cloud, job, 1), f"the first steps of {job}")
     cloud.post("/local/timings", {"provisioning": seconds})
     cloud.post("/local/preempt", {"node": job})
@@ -145,5 +150,7 @@ if __name__ == "__main__":
     parser.add_argument("jobs", type=int, nargs="?", default=10)
     parser.add_argument("seed", type=int, nargs="?", default=0)
     parser.add_argument("--torch", default="", help="A Python that has PyTorch.")
+    parser.add_argument("--region", action="store_true", help="Leave the zone to Compute Engine.")
     options = parser.parse_args()
-    main(options.jobs, options.seed, with_torch(options.torch) if options.torch else plain())
+    made = with_torch(options.torch) if options.torch else plain()
+    main(options.jobs, options.seed, made._replace(place=REGION if options.region else ZONE))

@@ -264,11 +264,11 @@ ZONE, REGION = ("--zone", "us-west1-b"), ("--region", "us-west1")
         ((*ZONE, "--no-handover"), False),
         ((*ZONE, "--on-demand"), False),
         ((*ZONE, "--nodes", "2"), False),
-        (REGION, False),
-        ((*REGION, "--handover"), True),
+        (REGION, True),
+        ((*REGION, "--no-handover"), False),
     ],
 )
-def test_one_spot_vm_in_a_zone_hands_over_unless_told_not_to(write, words, wanted):
+def test_one_spot_vm_hands_over_unless_told_not_to(write, words, wanted):
     """The script tells the job kit. The notice is the launch's: older gclouds have no flag for it."""
     script = write("--job", "j", "--machine", "e2-small", *words)
     found = launch(script)

@@ -4,11 +4,20 @@ import pytest
 
 from spotwarden.layout import JobFileName
 from spotwarden.model.attempt import AttemptState
+from tests.fakes.world import SCRIPT
+
+WIDE = SCRIPT.replace(
+    b"create test-vm --zone=us-central1-a", b"bulk create --predefined-names=test-vm --region=us-central1"
+)
 
 
-@pytest.fixture
-def announced(world):
-    """A job that wants its successor early, whose VM was told that it will be taken."""
+@pytest.fixture(params=[SCRIPT, WIDE], ids=["zone", "region"])
+def announced(new_world, request):
+    """A job that wants its successor early, whose VM was told that it will be taken.
+
+    Its script names a zone, or leaves that to Compute Engine.
+    """
+    world = new_world(script=request.param)
     world.store(JobFileName(job="test-vm"), b"handover = true\n")
     world.cloud.compute.give_notice("test-vm")
     world.settle()

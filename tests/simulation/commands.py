@@ -20,6 +20,7 @@ class Kind(Enum):
     BARE = "one VM whose script was never stored"
     BENT = "several VMs from one bulk request, of which all but one are enough"
     EARLY = "one VM that is told two minutes before, and replaced while it runs"
+    WIDE = "one VM in any zone of a region, told and replaced in the same way"
     FLEX = "one Flex-start VM, which waits for room, is never preempted, and ends at its time limit"
 
 

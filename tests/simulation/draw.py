@@ -6,6 +6,7 @@ from random import Random
 from msgspec.structs import replace
 
 from tests.simulation import commands as c
+from tests.simulation.jobs import TOLD
 from tests.simulation.product import LONG
 
 Maker = Callable[[Random], c.Command]
@@ -111,7 +112,7 @@ def draw(seed: str, *, kinds: Collection[c.Kind], without: Collection[str] = ())
     if not moves and "machines" not in without and apart.random() < ALLOWED:
         drawn = [*_allowed(apart, drawn)]
     apart = Random(f"{seed}/notice")
-    if "notice" not in without and c.Kind.EARLY in choice and apart.random() < UNANNOUNCED:
+    if "notice" not in without and TOLD & {*choice} and apart.random() < UNANNOUNCED:
         drawn = [*_unannounced(apart, drawn)]
     apart = Random(f"{seed}/shared")
     return drawn if "share" in without or apart.random() >= SHARED else [*_shared(apart, drawn)]

@@ -59,7 +59,7 @@ class Guests:
         elif self._registered(job, vm) != vm.seen.id:
             name = self._layout.build(InstanceId(job=job.name, node=vm.seen.name))
             self._cloud.store.write(name, vm.seen.id.encode(), generation=None)
-        if job.kind.name == "EARLY":
+        if job.kind.name in {"EARLY", "WIDE"}:
             self._beat(job, vm)
             if self.moves:
                 self._await(job, vm, timedelta(0))

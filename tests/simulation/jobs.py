@@ -25,6 +25,10 @@ NAMESAKE = "namesake"
 VALID_SECONDS = 300
 """How long a Flex-start VM waits for room before its request expires."""
 GANGS = {Kind.GANG, Kind.ROAM, Kind.BENT}
+TOLD = {Kind.EARLY, Kind.WIDE}
+"""Kinds whose VMs are told before they are taken, and hand over."""
+ANYWHERE = {Kind.ROAM, Kind.WIDE}
+"""Kinds whose request leaves the zone to Compute Engine."""
 ENDED = "it has ended"
 STOPPED = "its owner has stopped it"
 CRASHED = "it has shut itself down"
@@ -92,7 +96,8 @@ def script(name: str, kind: Kind, zone: str, count: int) -> bytes:
     """The create script, as its developer wrote it."""
     action = "STOP" if kind is Kind.KEPT else "DELETE"
     what = f"bulk create --name-pattern={name}-# --count={count}" if kind in GANGS else f"create {name}"
-    place = "--region=us-central1" if kind is Kind.ROAM else f"--zone={zone}"
+    what = f"bulk create --predefined-names={name}" if kind is Kind.WIDE else what
+    place = "--region=us-central1" if kind in ANYWHERE else f"--zone={zone}"
     track, notice = ("beta ", " --preemption-notice-duration=120s") if kind is Kind.EARLY else ("", "")
     model = "--provisioning-model=SPOT"
     if kind is Kind.FLEX:

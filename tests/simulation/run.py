@@ -28,7 +28,7 @@ class Histories(msgspec.Struct, Generic[OfWorld], frozen=True, kw_only=True):
     """Histories in one kind of world: the seed, the kinds of jobs, and the blows left out."""
 
     seed: str = "1"
-    kinds: tuple[Kind, ...] = tuple(kind for kind in Kind if kind not in {Kind.BENT, Kind.FLEX})
+    kinds: tuple[Kind, ...] = tuple(kind for kind in Kind if kind not in {Kind.BENT, Kind.WIDE, Kind.FLEX})
     without: tuple[str, ...] = ()
 
     @abstractmethod

@@ -14,6 +14,7 @@ HISTORIES = int(os.environ.get("SPOTWARDEN_HISTORIES") or "300")
 """A share that fits a run of the tests; continuous integration plays ten thousand (`.ci/run`)."""
 FLEX_HISTORIES = 150
 BENT_HISTORIES = 150
+WIDE_HISTORIES = 150
 """Of their own: with gangs that bend among them all other histories would be other ones."""
 
 
@@ -29,6 +30,13 @@ def test_a_gang_that_bends_holds_in_its_histories():
     """Nothing of it is made beside a VM of the same name, nor made again that its owner has removed."""
     setting = Setting(kinds=(c.Kind.BENT,), without=("start_again",))
     whole = run(setting, BENT_HISTORIES)
+    assert whole.failed is None, story(setting, whole.failed)
+
+
+def test_a_job_that_hands_over_in_any_zone_of_a_region_holds_in_its_histories():
+    """Its successor is made beside it, never in its zone; no request that may be repeated is forgotten."""
+    setting = Setting(kinds=(c.Kind.WIDE,), without=("forget",))
+    whole = run(setting, WIDE_HISTORIES)
     assert whole.failed is None, story(setting, whole.failed)
 
 
@@ -63,7 +71,7 @@ def test_every_blow_and_every_fate_is_drawn():
     fates = {command.then for command in drawn if isinstance(command, c.Sweep | c.Run)}
     assert fates == set(c.Then)
     assert {command.word for command in drawn if isinstance(command, c.Preempt)} == set(c.Word)
-    apart = {c.Kind.BENT, c.Kind.FLEX}
+    apart = {c.Kind.BENT, c.Kind.WIDE, c.Kind.FLEX}
     assert {command.kind for command in drawn if isinstance(command, c.Submit)} == {*c.Kind} - apart
 
 

@@ -21,12 +21,14 @@ from tests.simulation import commands as c
 from tests.simulation.ground import Ground
 from tests.simulation.guests import GUEST, MARGIN, NOTICE
 from tests.simulation.jobs import (
+    ANYWHERE,
     CRASHED,
     ENDED,
     FAR,
     MACHINES,
     NAMESAKE,
     STOPPED,
+    TOLD,
     UNBORN,
     ZONES,
     Job,
@@ -64,7 +66,7 @@ class World(Ground):
     def _take_in(self, job: Job) -> None:
         self.jobs.append(job)
         self.nodes.update(dict.fromkeys(job.nodes, job))
-        if job.kind is c.Kind.EARLY:
+        if job.kind in TOLD:
             self.store(self.layout.build(JobFileName(job=job.name)), b'handover = true\nwork = "40h"\n')
         if job.kind is c.Kind.BENT:
             enough = f'nodes = "{len(job.nodes) - 1}:{len(job.nodes)}"\n'
@@ -120,7 +122,7 @@ class World(Ground):
     def _interfere(self, command: c.Interfere) -> None:
         """Where the log tells of the delete later than of the preemption, nobody can know in time."""
         # Of a gang that bends it removes a node, as `RemoveNode` does, and not the job.
-        jobs = [job for job in self.jobs if not job.over and job.kind not in {c.Kind.EARLY, c.Kind.BENT}]
+        jobs = [job for job in self.jobs if not job.over and job.kind not in TOLD | {c.Kind.BENT}]
         vms = [vm for job in jobs for vm in self.vms_of(job) if vm.seen.status is Status.STOPPING]
         if vms:
             vm = vms[command.vm % len(vms)]
@@ -189,7 +191,7 @@ class World(Ground):
         node = job.nodes[command.job % len(job.nodes)]
         taken = {(vm.seen.name, vm.seen.zone) for vm in self.cloud.compute.vms.living.values()}
         # In the zone of its script it would refuse its developer's own launch, as any would one for a region.
-        if (node, zone) in taken or zone == job.zone or job.kind is c.Kind.ROAM:
+        if (node, zone) in taken or zone == job.zone or job.kind in ANYWHERE:
             return
         request = stranger(node, zone)
         if command.labelled:
@@ -232,7 +234,7 @@ class World(Ground):
         job = self.nodes[vm.seen.name]
         if job.kind is c.Kind.FLEX:
             self._live_long(vm)
-        if job.kind is c.Kind.EARLY and command.word is not c.Word.NONE:
+        if job.kind in TOLD and command.word is not c.Word.NONE:
             job.doomed.add(vm.seen.id)
             self.guests.announce(vm)
             self.cloud.compute.vms.later(NOTICE, lambda: self._take(vm, command.word))
@@ -251,7 +253,7 @@ class World(Ground):
         """Only who asked for it is told; the job kit then does what it can, and goes, or trains again."""
         vm = self.pick_vm(command.vm)
         job = self.nodes[vm.seen.name] if vm else None
-        if vm is None or job is None or job.kind is not c.Kind.EARLY:
+        if vm is None or job is None or job.kind not in TOLD:
             return
         job.doomed.add(vm.seen.id)
         for time in range(command.times):
@@ -287,7 +289,7 @@ class World(Ground):
     def _allow(self, command: c.Allow) -> None:
         if job := self.pick_job(command.job):
             job.machines = MACHINES[: 1 + command.machines % len(MACHINES)]
-            early = 'handover = true\nwork = "40h"\n' if job.kind is c.Kind.EARLY else ""
+            early = 'handover = true\nwork = "40h"\n' if job.kind in TOLD else ""
             text = f"{early}machines = {msgspec.json.encode(job.machines[1:]).decode()}\n"
             self.store(self.layout.build(JobFileName(job=job.name)), text.encode())
 

@@ -59,7 +59,7 @@ OPTIONS = (
     click.option("--on-demand", is_flag=True, help="Use on-demand VMs: costlier, never preempted."),
     click.option(
         "--handover/--no-handover", default=None,
-        help="Train on for the 120 s notice while the next VM boots [default: for one spot VM with --zone].",
+        help="Train on for the 120 s notice while the next VM boots [default: for one spot VM].",
     ),
     click.option("--disk-gb", type=click.IntRange(10, 65536), help="Boot disk size in GB."),
     click.option("--service-account", default="", help="Service account [default: Compute Engine's]."),
@@ -99,8 +99,7 @@ def asked_of(said: Mapping[str, Any], context: Context) -> LaunchRequest:
     if not said["region"]:
         said = {**said, "zone": said["zone"] or os.environ.get("SPOTWARDEN_ZONE", "")}
     if said["handover"] is None:
-        alone = not said["on_demand"] and most == 1 and not said["region"]
-        said = {**said, "handover": alone}
+        said = {**said, "handover": not said["on_demand"] and most == 1}
     machine = machine_for(said["machine"], said["gpu"], said["tpu"])
     _check_place(said, machine, context)
     if said["handover"] and (said["on_demand"] or said["nodes"] > 1):
