@@ -13,6 +13,8 @@ UNDONE: Mapping[str, Sequence[str]] = {
     "Instance": ("sourceMachineImageEncryptionKey",),
     # A machine image has all disks of its VM.
     "MachineImageParams": ("excludedDisks", "includedDisks"),
+    # Stateful instances.
+    "PerInstanceConfig": ("preservedState",),
     # It changes how a VM ends, which is what the local cloud is there for.
     "SchedulingGracefulShutdown": ("enabled",),
 }

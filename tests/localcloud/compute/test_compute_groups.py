@@ -301,6 +301,35 @@ class TestChanges:
         assert world.refused("POST", path, orderBy="name")[0] == 501
 
 
+class TestNames:
+    """VMs whose names somebody chose: `createInstances`."""
+
+    def test_they_join_the_others(self, world: World, group):
+        """And are kept as these are."""
+        first = group(1)
+        world.post(f"{WEB}/createInstances", {"instances": [{"name": "chosen"}]})
+        world.advance(2)
+        assert (set(names(world)), world.get(WEB)["targetSize"]) == ({*first, "chosen"}, 2)
+        world.delete(f"zones/{ZONE}/instances/chosen")
+        world.advance(5)
+        assert "chosen" in names(world)
+
+    def test_a_name_that_is_taken_is_refused(self, world: World, group):
+        """By a VM of the group or by another."""
+        [first] = group(1)
+        world.create("other")
+        for name in (first, "other"):
+            body = {"instances": [{"name": "chosen"}, {"name": name}]}
+            assert world.refused("POST", f"{WEB}/createInstances", body)[0] == 409
+        assert world.get(WEB)["targetSize"] == 1
+
+    def test_what_an_instance_keeps_of_its_own_is_not_done(self, world: World, group):
+        """Stateful instances."""
+        group(0)
+        body = {"instances": [{"name": "chosen", "preservedState": {"metadata": {"a": "b"}}}]}
+        assert world.refused("POST", f"{WEB}/createInstances", body)[0] == 501
+
+
 class TestRefusals:
     """What cannot be, and what is not done."""
 

@@ -149,6 +149,29 @@ class TestAllOrNone:
         world.advance(3)
         assert (len(names(world)), set(first) & set(names(world))) == (4, set())
 
+    def test_an_empty_group_is_filled_under_names_that_somebody_chose(self, world: World):
+        """`createInstances`, as one: nothing is made while one is short."""
+        prepare(world)
+        world.post(MANAGERS, wanted(0))
+        world.post("/local/stockout", {"zone": ZONE, "left": 3})
+        chosen = [{"name": f"train-{number}"} for number in range(4)]
+        world.post(f"{SLICE}/createInstances", {"instances": chosen})
+        world.advance(3)
+        assert (names(world), world.get(SLICE)["targetSize"]) == ([], 4)
+        world.delete("/local/stockout", {"zone": ZONE})
+        world.advance(3)
+        assert sorted(names(world)) == [item["name"] for item in chosen]
+
+    def test_names_that_form_no_slice_make_nothing(self, world: World):
+        """Too few, or twice the same."""
+        prepare(world)
+        world.post(MANAGERS, wanted(0))
+        for chosen in (["a"], ["a", "b", "c", "a"], ["a", "b", "c", "A"]):
+            body = {"instances": [{"name": name} for name in chosen]}
+            assert world.refused("POST", f"{SLICE}/createInstances", body)[0] in (400, 409)
+        world.advance(3)
+        assert (names(world), world.get(SLICE)["targetSize"]) == ([], 0)
+
     def test_one_that_makes_its_vms_is_not_made_smaller_but_to_nothing(self, world: World):
         """While the bulk operation is in progress."""
         prepare(world)

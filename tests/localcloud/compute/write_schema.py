@@ -30,6 +30,7 @@ ROOTS = (
     "InstanceGroup",
     "InstanceGroupManager",
     "InstanceGroupManagersAbandonInstancesRequest",
+    "InstanceGroupManagersCreateInstancesRequest",
     "InstanceGroupManagersDeleteInstancesRequest",
     "InstanceGroupManagersRecreateInstancesRequest",
     "InstanceGroupManagersSetInstanceTemplateRequest",

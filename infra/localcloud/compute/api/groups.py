@@ -38,7 +38,11 @@ class ManagedGroups:
     def routes(self) -> list[BaseRoute]:
         """The routes of all of them."""
         site = self._site
-        changes = {"resize": self._resize, "setInstanceTemplate": self._set_template}
+        changes = {
+            "resize": self._resize,
+            "setInstanceTemplate": self._set_template,
+            "createInstances": self._create,
+        }
         return [
             *shown_routes(site, self._shown(MANAGERS, "InstanceGroupManager", "instanceGroupManager")),
             *shown_routes(site, self._shown(GROUPS, "InstanceGroup", "instanceGroup")),
@@ -123,6 +127,10 @@ class ManagedGroups:
     def _set_template(self, call: Call, group: ManagedGroup) -> None:
         body = call.read("InstanceGroupManagersSetInstanceTemplateRequest")
         self._groups.use_template(group, body.get("instanceTemplate", ""))
+
+    def _create(self, call: Call, group: ManagedGroup) -> None:
+        instances = call.read("InstanceGroupManagersCreateInstancesRequest").get("instances", [])
+        self._groups.create(group, [str(instance.get("name", "")) for instance in instances])
 
     def _on_members(self, name: str) -> Callable[[Call, ManagedGroup], None]:
         def change(call: Call, group: ManagedGroup) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from localcloud.compute.build import build, network, with_base
+from localcloud.compute.build.checks import check_name
 from localcloud.compute.build.templates import template
 from localcloud.compute.groups.bulk import BulkCreation
 from localcloud.compute.groups.group import Doing, GroupMember, ManagedGroup, instance_group_of, resource_of
@@ -165,9 +166,30 @@ class Groups:
         for collection in (MANAGERS, GROUPS):
             self._shelf(collection).take(f"zones/{group.zone}", group.name)
 
-    def _grow(self, group: ManagedGroup) -> None:
+    def create(self, group: ManagedGroup, names: Sequence[str]) -> None:
+        """Make VMs of these names beside those that there are.
+
+        Raises:
+            ApiError: 400 or 409 when a name is none, is given twice or is taken; and as `resize`.
+        """
+        self._expect_kept(group)
+        for at, name in enumerate(names):
+            check_name(name)
+            path = f"projects/{self._site.project}/zones/{group.zone}/instances/{name}"
+            taken = {*group.members, *self._site.registry.names(group.zone), *names[:at]}
+            if name in taken:
+                raise already_exists(path)
+        size = group.fields["targetSize"] + len(names)
+        check_size(size, "instances")
+        check_resize(group, size)
+        group.fields = {**group.fields, "targetSize": size}
+        self._grow(group, names)
+
+    def _grow(self, group: ManagedGroup, names: Sequence[str] = ()) -> None:
+        """Add what is missing, under these names as far as they go."""
+        given = iter(names)
         for _ in range(group.fields["targetSize"] - len(group.staying)):
-            name = self._new_name(group)
+            name = next(given, None) or self._new_name(group)
             member = GroupMember(name=name, template=str(group.fields["instanceTemplate"]))
             group.members[name] = member
             self._tasks.spawn(self._keeper.keep(group, member))

@@ -41,7 +41,10 @@ _ON_INSTANCES = (
     "setDiskAutoDelete",
 )
 
-_ON_GROUPS = (*("resize", "setInstanceTemplate", "abandonInstances", "deleteInstances", "recreateInstances"),)
+_ON_GROUPS = (
+    *("resize", "setInstanceTemplate"),
+    *("abandonInstances", "createInstances", "deleteInstances", "recreateInstances"),
+)
 
 _REST = rows(
     """
