@@ -55,6 +55,20 @@ def test_who_removes_the_vm_that_has_outlived_its_successor_stops_the_job(
     assert isinstance(one, WriteAttempt) is not stopped
 
 
+@pytest.mark.parametrize(("asked", "stopped"), [(-SECOND, True), (SECOND, False)])
+def test_who_asks_for_the_job_again_since_then_has_it(some, tick, lost, outlived, claim_of, asked, stopped):
+    """A restart within a move, of which both VMs were stopped just before, is the newer word."""
+    runs = some.attempt(
+        2,
+        instances={"test-vm": "2002"},
+        replaces={"test-vm": "1001"},
+        early=True,
+        asked=tick.now - MINUTE + asked,
+    )
+    one = claim_of(some.job(ledger=(runs,), nodes=(lost,), outlived=(outlived(),)))
+    assert isinstance(one, Tell) is stopped
+
+
 def test_only_a_person_stops_a_job_so(outlived, beside, claimed):
     """The old VM is to go in any case, by whatever script."""
     assert claimed(beside(outlived(user=ROBOT))).number == 3

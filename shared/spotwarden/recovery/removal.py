@@ -114,9 +114,14 @@ def told_late(facts: JobFacts) -> NodeFacts | None:
 def removed_beside(facts: JobFacts, lost: datetime | None) -> bool:
     """Whether a person removed a VM that had outlived its own successor, once that one was lost.
 
-    Before the loss it only tidied up.
+    Before the loss it only tidied up; and who has asked for the job since wants it back.
     """
-    ends = [operation.at for node in facts.outlived if by_person(node) and (operation := cause_of(node))]
+    newest = [facts.newest] if facts.newest else []
+    ends = [
+        operation.at
+        for node in facts.outlived
+        if by_person(node) and not asked_since(node, *newest) and (operation := cause_of(node))
+    ]
     return lost is not None and any(at is not None and at >= lost for at in ends)
 
 
