@@ -215,6 +215,18 @@ def test_a_removed_node_does_not_come_back_with_the_whole_gang_either(four):
     assert four.attempts()[-1].state is AttemptState.RUNNING
 
 
+def test_what_lacks_is_asked_for_where_a_removal_leaves_too_few(four):
+    """Two of four are lost, and would be enough with the rest; meanwhile their owner takes one of these."""
+    for machine in ("gang-1", "gang-2"):
+        lose(four, machine)
+    four.cloud.compute.let_the_log_lag(timedelta(minutes=8))
+    settle(four, 2)
+    four.cloud.compute.owner_stops("gang-3")
+    settle(four, 40)
+    assert running(four) == ["gang-1", "gang-2", "gang-4"]
+    assert four.attempts()[-1].state is AttemptState.RUNNING
+
+
 def test_a_gang_of_which_too_many_nodes_were_removed_is_closed(four):
     """One after the other: with one of four left nothing is launched, and what runs is left alone."""
     for node in ("gang-4", "gang-3", "gang-2"):

@@ -77,6 +77,9 @@ def _lost(
     lost = [node for node in facts.nodes if gone.get(node.node) == node.instance_id]
     there = {node: instance.id for node, instance in refilled(facts, attempt).items()}
     if len(left) + len(there) < least_of(facts):
+        if left and attempt.lacking and gone.keys() <= attempt.removed.keys():
+            # Nothing new was lost: what lacks would be enough with what is left, and is asked for beside it.
+            return refill(facts, facts.ledger[-1], left, policy, tick)
         return _too_few(facts, attempt, lost, policy, tick)
     if len(left) < least_of(facts):
         # What was to join once it is set up is needed now.
