@@ -74,6 +74,19 @@ def test_a_status_that_comes_when_no_vm_of_the_job_runs_is_doubted(seen, after, 
     assert states(seen)[-1] is AttemptState.ENDED
 
 
+def test_what_was_started_again_stands_on_the_record_that_a_status_ends(kept):
+    """Any job VM may write that status: what goes on is known to be the job's, and is not an orphan."""
+    kept.settle()
+    [vm] = kept.instances()
+    kept.preempt()
+    kept.wait(seconds=31)
+    kept.sweep()
+    kept.ended()
+    kept.settle(3)
+    newest = kept.attempts()[-1]
+    assert (newest.state, newest.instances) == (AttemptState.ENDED, {"test-vm": vm.id})
+
+
 @pytest.mark.parametrize("how", ["owner_deletes", "owner_stops", "power_off"])
 def test_a_vm_that_goes_by_itself_or_by_somebody_long_after_its_status_needs_no_word(seen, how):
     """Compute Engine did not take it: a job that has ended is tidied up so."""

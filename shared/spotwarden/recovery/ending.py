@@ -9,6 +9,7 @@ from spotwarden.model.tick import Tick
 from spotwarden.recovery import notices
 from spotwarden.recovery.begun import unrecorded
 from spotwarden.recovery.doubted_end import doubt, runs_on
+from spotwarden.recovery.fates import alive
 from spotwarden.recovery.finishing import made_and_gone
 from spotwarden.recovery.lifecycle import AttemptEvent, follow
 from spotwarden.recovery.removal import removals
@@ -31,12 +32,14 @@ def ended(facts: JobFacts, tick: Tick) -> Step | None:
     if runs_on(facts):
         return None
     if facts.newest and facts.newest.state not in CLOSED:
+        had = _had(facts, facts.newest)
         over = replace(
             facts.newest,
             state=follow(facts.newest.state, AttemptEvent.END),
             lease=None,
             updated=tick.now,
-            removed=removals(facts, facts.newest),
+            instances=had,
+            removed=removals(facts, replace(facts.newest, instances=had)),
         )
         return WriteAttempt(reason=why, record=over, generation=facts.ledger[-1].generation)
     if step := unrecorded(facts, tick):
@@ -76,6 +79,18 @@ def stop(facts: JobFacts, newest: Recorded, why: str, tick: Tick) -> Step:
         removed=removals(facts, replace(attempt, instances=had)),
     )
     return WriteAttempt(reason=why, record=stopped, generation=newest.generation)
+
+
+def _had(facts: JobFacts, attempt: Attempt) -> dict[str, str]:
+    """Its instances, by node; of one under way what its newest try has made, and what runs that it replaces.
+
+    Where a VM goes on after a status that another one wrote, this tells that it is the job's.
+    """
+    if attempt.instances:
+        return dict(attempt.instances)
+    running = {instance.id for instance in facts.instances if alive(instance)}
+    there = {node: name for node, name in attempt.replaces.items() if name in running}
+    return {**there, **_made_unrecorded(facts, attempt)}
 
 
 def _made_unrecorded(facts: JobFacts, attempt: Attempt) -> dict[str, str]:
