@@ -6,6 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from spotwarden.governance.signals.table import SignalTable
+from spotwarden.governance.signals.text import target
 from spotwarden.governance.stalls.rule import judge, quiet
 from spotwarden.model.attempt import AttemptState
 from spotwarden.model.finding import Reading, Subject
@@ -211,6 +212,23 @@ def test_after_an_outage_of_ours_an_open_case_is_not_called_resolved():
     opened = brief(steady=JUST_NOW, cases=case("stall", "test-vm"))
     assert reading(heard(beats={"test-vm": ago(hours=9)}), brief_=opened) == UNKNOWN
     assert reading(heard(beats={"test-vm": JUST_NOW}), brief_=opened) is None
+
+
+@pytest.mark.parametrize(
+    ("facts", "machines", "reads"),
+    [
+        ({"state": AttemptState.PLACING}, (vm(),), UNKNOWN),
+        ({"state": AttemptState.RUNNING, "instances": {"test-vm": "2002"}}, (vm(), vm(id="2002")), UNKNOWN),
+        ({"state": AttemptState.PLACING}, (vm(status=Status.STOPPING),), None),
+        ({"state": AttemptState.STOPPED}, (vm(),), None),
+        ({"state": AttemptState.PLACING, "status_code": "0", "ended": LONG_AGO}, (vm(),), None),
+    ],
+)
+def test_an_open_case_is_not_called_resolved_while_its_vm_runs_beside_its_successor(facts, machines, reads):
+    """A job that hangs may be moved: it hangs until the old VM is gone."""
+    record = on_record(**{"instances": {}, "attempt": 2, **facts})
+    warned = case("stall", "test-vm", subject=Subject(key="test-vm", job="test-vm", targets=(target(vm()),)))
+    assert reading(record, *machines, brief_=brief(cases=warned)) == reads
 
 
 @pytest.mark.parametrize(

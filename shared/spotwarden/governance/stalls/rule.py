@@ -17,6 +17,7 @@ from spotwarden.governance.signals.motion import Silence, present, silence_of
 from spotwarden.governance.signals.table import Coverage, SignalKind, SignalSource, newest, signals, unread
 from spotwarden.governance.signals.text import begun, owner_of, runs, subject
 from spotwarden.governance.stalls import text as stall_words
+from spotwarden.model.attempt import CLOSED
 from spotwarden.model.brief import Brief
 from spotwarden.model.finding import Finding, Reading
 from spotwarden.model.fleet import Machine
@@ -92,6 +93,8 @@ def _finding(
     record: JobRecord, machines: Sequence[Machine], facts: ReapFacts, brief: Brief
 ) -> Finding | None:
     allowed = _limits(record, machines, brief.policy)
+    if beside := _beside(record, machines, allowed, brief):
+        return beside
     most, now = _most(allowed, brief.policy), brief.tick.now
     silence = silence_of(record, machines, after=allowed.after, most=most, now=now, steady=brief.steady)
     ids = set(record.instances.values())
@@ -125,6 +128,26 @@ def _remedied(record: JobRecord, brief: Brief) -> set[str]:
     """The VMs that this rule's own remedy was for: a sweep may have been cut off between two of them."""
     case = brief.cases.get((RULE, record.job))
     return {remediation.target for remediation in case.remediations} if case else set()
+
+
+def _beside(
+    record: JobRecord, machines: Sequence[Machine], allowed: StallLimits, brief: Brief
+) -> Finding | None:
+    """An open case stays as it is while its VMs run on beside the attempt that is to replace them."""
+    case = brief.cases.get((RULE, record.job))
+    if case is None or record.status_code is not None or record.state is None or record.state in CLOSED:
+        return None
+    about = {target.id for target in case.subject.targets}
+    running = {machine.id for machine in machines if runs(machine)}
+    if not about or about & {*record.instances.values()} or not about <= running:
+        return None
+    return Finding(
+        rule=RULE,
+        subject=case.subject,
+        reading=Reading.UNKNOWN,
+        reason=f"attempt {record.attempt} of {record.job} is to replace it, and it still runs",
+        limits=allowed,
+    )
 
 
 def _unwatched(
