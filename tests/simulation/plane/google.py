@@ -6,12 +6,15 @@ from typing import Any
 
 import msgspec
 
+from spotwarden.gcp.built_in import built_in
+from spotwarden.model.fleet import Machine
 from spotwarden.model.instance import Operations
 from spotwarden.model.load import Buckets, GpuLoads, VmLoad
 from spotwarden.ports import Cloud, RejectedError, UnansweredError
 from tests.fakes.clock import VirtualClock
 from tests.fakes.compute import MemoryCompute
 from tests.fakes.metrics import MemoryMetrics
+from tests.fakes.vms import Vm
 from tests.simulation.plane.commands import Fault, Port
 from tests.simulation.process import CHANGES
 
@@ -24,12 +27,23 @@ DENIED = {"launch", "start", "stop", "delete", "label", "remove"}
 
 
 class PlaneCompute(MemoryCompute):
-    """The operations that a list shows are behind by `lag`; those of the zones in `dark` it cannot reach."""
+    """The operations that a list shows are behind by `lag`; those of the zones in `dark` it cannot reach.
+
+    `cards` are the GPUs of the VMs that have some, by id: a machine type may bring them along.
+    """
 
     def __init__(self, clock: VirtualClock) -> None:
         super().__init__(clock=clock)
         self.lag = timedelta(0)
         self.dark: set[str] = set()
+        self.cards: Mapping[str, int] = {}
+
+    def _machine(self, vm: Vm) -> Machine:
+        made = super()._machine(vm)
+        if made.gpus or not self.cards.get(made.id):
+            return made
+        gpus, gpu = built_in(made.machine_type)
+        return msgspec.structs.replace(made, gpus=gpus, gpu=gpu)
 
     def _operations(self, since: datetime) -> Operations:
         found = super()._operations(since)

@@ -69,6 +69,7 @@ class PlaneGround(ABC):
         self.metrics = PlaneMetrics(clock)
         self.compute = PlaneCompute(clock)
         self.compute.zones += (FAR,)
+        self.compute.cards = self.metrics.cards
         self.cloud = MemoryCloud(
             clock=clock,
             store=MemoryStore(clock=clock),

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import msgspec
 
-from spotwarden.layout import Layout
+from spotwarden.layout import Layout, StatusCode
 from spotwarden.model.attempt import Attempt, AttemptState
 from spotwarden.model.instance import Status
 from tests.fakes.cloud import MemoryCloud
@@ -58,24 +58,32 @@ class Handover:
             return
         records = records_of(self._cloud, self._layout, job)
         own = next((record for record in records if record.number == vm.seen.attempt), None)
-        before = own.replaces.get(vm.seen.name, "") if own and own.planned else ""
+        before = own.replaces.get(vm.seen.name, "") if own and own.early else ""
         old = self._cloud.compute.vms.living.get(before)
         runs = old is not None and old.seen.status is Status.RUNNING
-        if runs and before not in self._handed and waited < MOVE_WAIT:
+        if own and own.planned and runs and before not in self._handed and waited < MOVE_WAIT:
             self._cloud.compute.vms.later(LOOK, lambda: self.wait(job, vm, waited + LOOK))
             return
-        if old is not None and waited >= MOVE_WAIT:
+        if own and own.planned and old is not None and waited >= MOVE_WAIT:
             # Its heartbeat, under the generation of the other's, is what that one reads before each write.
             self._end(old)
             self._cloud.compute.vms.later(LOOK, lambda: self._leave(old))
         if runs and before in self._programs and before not in job.doomed:
             self.overlaps.append(f"two VMs of {job.name} train: {before[-4:]} and {vm.seen.id[-4:]}")
+        announced = old if own and own.early and not own.planned else None
+        if announced is not None and runs:
+            # It stops before its next write; one that is not taken deletes itself.
+            self._end(announced)
+            self._cloud.compute.vms.later(NOTICE + LOOK, lambda: self._leave(announced))
         self._begin(vm, job)
         self._look_later(job, vm)
 
     def join(self, job: PlaneJob, vm: Vm) -> None:
         """Begin once the newest record of a gang that bends names it; until then it says that it waits."""
         if vm.seen.status is not Status.RUNNING or vm.seen.id in self._programs:
+            return
+        if self._cloud.store.read(self._layout.build(StatusCode(job=job.name))) is not None:
+            self._leave(vm)  # The job has ended while it waited.
             return
         newest = next(reversed(records_of(self._cloud, self._layout, job)), None)
         if newest and vm.seen.name in newest.lacking and vm.seen.id not in newest.instances.values():

@@ -560,6 +560,8 @@ class Oracle:
         named = any(
             generation in record["markers"].values() or wrote in _answers(record) for record in records
         )
+        # What a gang that bends lacks is asked for again, whatever else befalls it.
+        named |= bool(records) and node in records[-1].get("lacking", {})
         # What a person launched anew after its end takes the place of all that had ended.
         past = [record for record in records[:-1] if record["state"] in {"ended", "stopped"}]
         return named or any(wrote in record["instances"].values() for record in past)

@@ -126,7 +126,7 @@ def _running(world: "PlaneWorld", job: PlaneJob) -> Iterator[str]:
         stored = world.cloud.store.read(world.layout.build(InstanceId(job=job.name, node=vm.seen.name)))
         if stored is None or stored.data.decode() != vm.seen.id:
             yield f"the id of {vm.seen.name} {vm.seen.id[-4:]} was never registered"
-    if world.policy.mode is not Mode.ENFORCE or job.deceived:
+    if world.policy.mode is not Mode.ENFORCE or job.deceived or _went_back(world, job):
         return
     odd = any(violates(vm) for vm in world.running(job))
     if world.policy.mode is Mode.ENFORCE and world.policy.compliance.remedy.value != "none" and odd:
@@ -139,6 +139,12 @@ def _running(world: "PlaneWorld", job: PlaneJob) -> Iterator[str]:
         yield f"{job.name} hangs, and nobody stops it"
     if moods == {Mood.IDLE} and job.gpus and world.policy.idle.remedy.value != "none":
         yield from _idling(world, job)
+
+
+def _went_back(world: "PlaneWorld", job: PlaneJob) -> bool:
+    """Whether a person has started an older VM of a job that was closed: its owner is told, and it runs."""
+    newest = any(world.oracle.is_newest(job, vm) for vm in world.running(job))
+    return not newest and "orphan_unknown" in told_of(world, job)
 
 
 def _idling(world: "PlaneWorld", job: PlaneJob) -> Iterator[str]:

@@ -35,6 +35,8 @@ from tests.simulation.product import CHEAPER, PRICES
 
 NO_EVENTS = (c.Pass, c.Run, p.Sweep, p.Tick)
 MOMENT = timedelta(milliseconds=1)
+BELIEVED = timedelta(minutes=12)
+"""For so long a sweep may act upon an early marker: `early_notice`, the lease, and clocks that are off."""
 UP = {Status.PROVISIONING, Status.STAGING, Status.RUNNING, Status.REPAIRING}
 AT_REST = {Status.TERMINATED, Status.STOPPED, Status.SUSPENDED}
 
@@ -101,6 +103,8 @@ class PlaneWorld(People):
                 self.close(job, CRASHED)
             else:
                 job.doubtful = True
+            # The VM that it moves to begins anew.
+            job.doubtful |= any(vm.seen.id in job.leaving for vm in self.running(job))
             for vm in self.running(job):
                 self.guests.shut_down(vm, command.word)
                 self.compute.power_off(vm.seen.id)
@@ -258,6 +262,15 @@ class PlaneWorld(People):
         if before and self.cloud.store.read(name) is None:
             self.cloud.store.put(name, b"0", {"attempt": str(before), "instance_id": "1"})
 
+    def _may_be_believed(self, about: PlaneJob, vm: Vm) -> None:
+        """Nothing but a marker tells of a notice: for a while a job that hands over may have a successor."""
+        about.doomed.add(vm.seen.id)
+        self.compute.vms.later(BELIEVED, lambda: self._is_believed_no_more(about, vm))
+
+    def _is_believed_no_more(self, about: PlaneJob, vm: Vm) -> None:
+        if not any(vm.seen.id in record["replaces"].values() for record in ledger_of(self, about)):
+            about.doomed.discard(vm.seen.id)
+
     def _lie_of_beats(self, lie: p.Lie, about: PlaneJob, vm: Vm) -> None:
         node, build, now = vm.seen.name, self.layout.build, self.now()
         old = {"at": now, "progress_at": now - timedelta(hours=9), "step": 1, "instance_id": vm.seen.id}
@@ -290,6 +303,8 @@ class PlaneWorld(People):
                 self.store(marker, msgspec.json.encode(said))
             case p.Lie.EARLY:
                 self.store(marker, msgspec.json.encode({**said, "early": True}))
+                if about.kind is c.Kind.EARLY:
+                    self._may_be_believed(about, vm)
             case p.Lie.BEAT | p.Lie.FUTURE | p.Lie.NAMESAKE | p.Lie.JUNK | p.Lie.BEAT_END:
                 self._lie_of_beats(lie, about, vm)
             case p.Lie.UNREAL:
