@@ -38,16 +38,18 @@ def preempt(node: str) -> None:
 @click.argument("zone")
 @click.argument("machine", required=False)
 @click.option("--for", "seconds", type=Duration(), default="10m", show_default=True, help="For how long.")
+@click.option("--spot", is_flag=True, help="Spot VMs only.")
 @click.option("--off", is_flag=True, help="End the stockout now.")
-def stockout(zone: str, machine: str | None, seconds: float, *, off: bool) -> None:
+def stockout(zone: str, machine: str | None, seconds: float, *, spot: bool, off: bool) -> None:
     """Make a zone run out of one or all machine types."""
-    body = {"zone": zone, **({"machine": machine} if machine else {})}
+    body = {"zone": zone, **({"machine": machine} if machine else {}), **({"model": "SPOT"} if spot else {})}
     if off:
         call("DELETE", "/local/stockout", body)
         click.echo(f"{zone} has machines again")
         return
     call("POST", "/local/stockout", {**body, "for_seconds": seconds})
-    click.echo(f"{zone} has no {machine or 'machine'} left for {seconds:g} s")
+    what = f"{'spot ' if spot else ''}{machine or 'machine'}"
+    click.echo(f"{zone} has no {what} left for {seconds:g} s")
 
 
 @click.command()

@@ -76,7 +76,7 @@ def check_machine(site: Site, machine: str, zones: Collection[str], field: str, 
 
 def recommend(site: Site, machines: Sequence[str], wish: Wish) -> dict[str, Any]:
     """The recommendation: the first of the machine types that scores best, and where its VMs would be."""
-    rooms = {machine: _rooms(site, machine, wish.zones) for machine in machines}
+    rooms = {machine: _rooms(site, machine, wish) for machine in machines}
     best = max(machines, key=lambda machine: _score(rooms[machine], wish))
     shards = [
         {"zone": zone, "machineType": best, "instanceCount": count, "provisioningModel": wish.model}
@@ -86,9 +86,10 @@ def recommend(site: Site, machines: Sequence[str], wish: Wish) -> dict[str, Any]
     return {"scores": _score(rooms[best], wish).fields(), "shards": shards}
 
 
-def _rooms(site: Site, machine: str, zones: Collection[str]) -> dict[str, int]:
+def _rooms(site: Site, machine: str, wish: Wish) -> dict[str, int]:
     """How many of a machine type each zone that offers it has room for."""
-    left = {zone: site.stock.left(zone, machine) for zone in zones if site.catalog.machine(machine, zone)}
+    zones = [zone for zone in wish.zones if site.catalog.machine(machine, zone)]
+    left = {zone: site.stock.left(zone, machine, wish.model) for zone in zones}
     return {zone: MOST_VMS if count is None else min(count, MOST_VMS) for zone, count in left.items()}
 
 

@@ -13,13 +13,22 @@ Elapsed = Callable[[], float]
 
 @dataclass(kw_only=True)
 class Stockout:
-    """A zone that has no machine of a type, or of any type (""), any more. `left` more can still be had."""
+    """A zone that has no machine of a type, or of any type (""), any more. `left` more can still be had.
+
+    `model` is the provisioning model that nothing is left for, such as SPOT; "" is any.
+    """
 
     zone: str
     machine: str
+    model: str
     until: float | None
     left: int
     reason: str
+
+    @property
+    def scope(self) -> tuple[str, str, str]:
+        """What there is none of: zone, machine type, provisioning model."""
+        return self.zone, self.machine, self.model
 
 
 class Stock:
@@ -30,12 +39,12 @@ class Stock:
         self._catalog = catalog
         self._stockouts: list[Stockout] = []
 
-    def end(self, zone: str, machine: str = "") -> int:
-        """End the stockouts of this zone and machine type ("": of any type); return how many that were."""
+    def end(self, zone: str, machine: str = "", model: str = "") -> int:
+        """End the stockouts of this zone, machine type and model ("": any); return how many that were."""
         ended = [
             stockout
             for stockout in self._stockouts
-            if stockout.zone == zone and machine in ("", stockout.machine)
+            if stockout.zone == zone and machine in ("", stockout.machine) and model in ("", stockout.model)
         ]
         self._stockouts = [item for item in self._stockouts if item not in ended]
         return len(ended)
@@ -44,17 +53,16 @@ class Stock:
         self,
         zone: str,
         machine: str = "",
+        model: str = "",
         *,
         lasting: timedelta | None = None,
         left: int = 0,
         reason: str = STOCKOUT_REASONS[0],
     ) -> None:
         """Let a zone run out of a machine type, or of all; what was in force for the same ends."""
-        self._stockouts = [
-            stockout for stockout in self._stockouts if (stockout.zone, stockout.machine) != (zone, machine)
-        ]
         until = None if lasting is None else self._elapsed() + lasting.total_seconds()
-        self._stockouts.append(Stockout(zone=zone, machine=machine, until=until, left=left, reason=reason))
+        begun = Stockout(zone=zone, machine=machine, model=model, until=until, left=left, reason=reason)
+        self._stockouts = [*(item for item in self._stockouts if item.scope != begun.scope), begun]
 
     def current(self) -> list[Stockout]:
         """Those that have not run out."""
@@ -64,30 +72,31 @@ class Stock:
         ]
         return self._stockouts
 
-    def left(self, zone: str, machine: str) -> int | None:
-        """How many machines of a type a zone still has; None where there is no limit."""
-        limits = [stockout.left for stockout in self._hitting(zone, machine)]
+    def left(self, zone: str, machine: str, model: str) -> int | None:
+        """How many machines of a type a zone still has for this model; None where there is no limit."""
+        limits = [stockout.left for stockout in self._hitting(zone, machine, model)]
         return min(limits) if limits else None
 
-    def left_beside(self, zone: str, machine: str, taken: Mapping[str, int]) -> int | None:
+    def left_beside(self, zone: str, machine: str, model: str, taken: Mapping[str, int]) -> int | None:
         """The same, beside those of each type that are about to be taken there."""
         limits = [
             stockout.left - (taken.get(machine, 0) if stockout.machine else sum(taken.values()))
-            for stockout in self._hitting(zone, machine)
+            for stockout in self._hitting(zone, machine, model)
         ]
         return max(min(limits), 0) if limits else None
 
-    def take(self, zone: str, machine: str, attachment: str, count: int = 1) -> Shortage | None:
+    def take(self, zone: str, machine: str, model: str, attachment: str, count: int = 1) -> Shortage | None:
         """Take so many machines; say what is short when there are fewer, and take none then."""
-        short = self.short(zone, machine, attachment, count)
+        short = self.short(zone, machine, model, attachment, count)
         if short is None:
-            for stockout in self._hitting(zone, machine):
+            for stockout in self._hitting(zone, machine, model):
                 stockout.left -= count
         return short
 
-    def short(self, zone: str, machine: str, attachment: str, count: int) -> Shortage | None:
+    def short(self, zone: str, machine: str, model: str, attachment: str, count: int) -> Shortage | None:
         """What is short when there are fewer machines than so many; nothing is taken."""
-        short = next((item for item in self._hitting(zone, machine) if item.left < count), None)
+        hitting = self._hitting(zone, machine, model)
+        short = next((item for item in hitting if item.left < count), None)
         if short is None:
             return None
         return Shortage(
@@ -95,22 +104,22 @@ class Stock:
             machine=machine,
             attachment=attachment,
             reason=short.reason,
-            elsewhere=self._elsewhere(zone, machine),
+            elsewhere=self._elsewhere(zone, machine, model),
         )
 
-    def _hitting(self, zone: str, machine: str) -> list[Stockout]:
+    def _hitting(self, zone: str, machine: str, model: str) -> list[Stockout]:
         return [
             stockout
             for stockout in self.current()
-            if stockout.zone == zone and stockout.machine in ("", machine)
+            if stockout.zone == zone and stockout.machine in ("", machine) and stockout.model in ("", model)
         ]
 
-    def _elsewhere(self, zone: str, machine: str) -> list[str]:
+    def _elsewhere(self, zone: str, machine: str, model: str) -> list[str]:
         """The zones of the region that have such a machine."""
         return [
             other
             for other in self._catalog.zones_of(region_of(zone))
-            if self._catalog.machine(machine, other) and self.left(other, machine) != 0
+            if self._catalog.machine(machine, other) and self.left(other, machine, model) != 0
         ]
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from localcloud.compute import fleet
 from localcloud.compute.build.images import home
+from localcloud.compute.build.scheduling import MODELS
 from localcloud.compute.capacity import Stockout
 from localcloud.compute.history import Change
 from localcloud.compute.life import Events, Steps
@@ -52,25 +53,31 @@ class Knobs:
         self,
         zone: str,
         machine: str = "",
+        model: str = "",
         *,
         lasting: timedelta | None = None,
         left: int = 0,
         reason: str = STOCKOUT_REASONS[0],
     ) -> None:
-        """Let a zone have only `left` more machines of a type, or of any; `lasting` None: until ended."""
+        """Let a zone have only `left` more machines of a type, or of any; `lasting` None: until ended.
+
+        `model` keeps it to one provisioning model: spot VMs run out where on-demand VMs are still to be had.
+        """
         self._check_zone(zone)
+        if model and model not in MODELS:
+            raise ApiError(400, "invalid", f"There is no model {model!r}; there are {', '.join(MODELS)}.")
         if machine and self._site.catalog.machine(machine, zone) is None:
             raise ApiError(400, "invalid", f"There is no machine type {machine!r} in {zone}.")
         if reason not in STOCKOUT_REASONS:
             words = ", ".join(STOCKOUT_REASONS)
             raise ApiError(400, "invalid", f"There is no reason {reason!r}; there are {words}.")
-        self._site.stock.begin(zone, machine, lasting=lasting, left=left, reason=reason)
+        self._site.stock.begin(zone, machine, model, lasting=lasting, left=left, reason=reason)
 
-    def end_stockout(self, zone: str, machine: str = "") -> None:
-        """Let a zone have machines again: of this type, or of all that it had run out of."""
+    def end_stockout(self, zone: str, machine: str = "", model: str = "") -> None:
+        """Let a zone have machines again: of this type and model, or of all that it had run out of."""
         self._check_zone(zone)
-        if not self._site.stock.end(zone, machine):
-            what = machine or "anything"
+        if not self._site.stock.end(zone, machine, model):
+            what = " ".join(filter(None, (model, machine))) or "anything"
             raise ApiError(404, "notFound", f"{zone} has not run out of {what}; GET /local/stockout tells.")
 
     def stockouts(self) -> Sequence[Stockout]:

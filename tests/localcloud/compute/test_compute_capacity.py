@@ -81,6 +81,22 @@ def test_a_stockout_hits_its_zone_and_machine_only(world: World):
     assert outcome(world, zone="us-central1-b") == ""
 
 
+def test_a_stockout_of_spot_vms_leaves_room_for_the_others(world: World):
+    """Most that a zone refuses it would give at the full price; a preemptible VM is a spot VM."""
+    world.post("/local/stockout", {"zone": ZONE, "model": "SPOT"})
+    for hit in (spot(), {"preemptible": True}):
+        assert outcome(world, request(scheduling=hit)) == SHORT
+    assert outcome(world, request()) == ""
+    world.delete("/local/stockout", {"zone": ZONE, "model": "SPOT"})
+    assert outcome(world, request(scheduling=spot())) == ""
+
+
+def test_a_stockout_of_no_known_model_is_refused(world: World):
+    """The models are named."""
+    refused = world.refused("POST", "/local/stockout", {"zone": ZONE, "model": "spot"})
+    assert refused == (400, "invalid", "There is no model 'spot'; there are STANDARD, SPOT, FLEX_START.")
+
+
 def test_a_stockout_ends_after_its_time(world: World):
     """Or when it is told to, or never."""
     world.post("/local/stockout", {"zone": ZONE, "for_seconds": 60})

@@ -41,6 +41,7 @@ class _Target(_Body, frozen=True, kw_only=True):
 class _Stockout(_Body, frozen=True, kw_only=True):
     zone: str
     machine: str = ""
+    model: str = ""
     for_seconds: Seconds | None = None
     left: Annotated[int, msgspec.Meta(ge=0)] = 0
     reason: str = STOCKOUT_REASONS[0]
@@ -97,7 +98,7 @@ class ComputeAdmin:
                 "DELETE",
                 "/local/stockout",
                 _Stockout,
-                lambda body: knobs.end_stockout(body.zone, body.machine),
+                lambda body: knobs.end_stockout(body.zone, body.machine, body.model),
             ),
             Route("/local/stockout", self._stockouts, methods=["GET"]),
             _post("/local/quota", _Quota, lambda body: knobs.set_quota(body.metric, body.limit, body.region)),
@@ -131,7 +132,7 @@ class ComputeAdmin:
     def _begin_stockout(self, body: _Stockout) -> None:
         lasting = None if body.for_seconds is None else _lasting(body.for_seconds)
         self._knobs.begin_stockout(
-            body.zone, body.machine, lasting=lasting, left=body.left, reason=body.reason
+            body.zone, body.machine, body.model, lasting=lasting, left=body.left, reason=body.reason
         )
 
     async def _stockouts(self, _request: Request) -> Response:

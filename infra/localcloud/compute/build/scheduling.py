@@ -19,6 +19,7 @@ LEAST_FLEXIBLE_RUN = timedelta(minutes=10)
 MOST_FLEXIBLE_RUN = timedelta(days=7)
 LEAST_WAIT = timedelta(seconds=90)
 MOST_WAIT = timedelta(hours=2)
+MODELS = ("STANDARD", "SPOT", "FLEX_START")
 FIELD = "resource.scheduling"
 WAIT = "resource.params.requestValidForDuration"
 
@@ -43,6 +44,12 @@ def complete(given: Mapping[str, Any], *, accelerated: bool, now: datetime) -> d
     if "instanceTerminationAction" not in options and (model == "SPOT" or _limited(options)):
         options["instanceTerminationAction"] = "STOP"
     return options
+
+
+def model(given: Mapping[str, Any]) -> str:
+    """Whose capacity an instance (or the request of one) takes: that of preemptible VMs is the spot VMs'."""
+    options = given.get("scheduling", {})
+    return "SPOT" if options.get("preemptible") else options.get("provisioningModel", "STANDARD")
 
 
 def _limited(options: Mapping[str, Any]) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 
 from localcloud.compute import ids
 from localcloud.compute.audit import Subject
-from localcloud.compute.build import build, network
+from localcloud.compute.build import build, network, scheduling
 from localcloud.compute.bulk.flexible import FIELD as POLICY
 from localcloud.compute.bulk.flexible import Shape, chosen
 from localcloud.compute.bulk.plan import Plan, numbered, spread
@@ -60,7 +60,8 @@ class Bulk:
         """The instances to create: zone and request of each."""
         names = self._names(plan, zones)
         machine = last(plan.properties.get("machineType", ""))
-        places = spread(plan, zones, lambda zone: self._site.stock.left(zone, machine))
+        model = scheduling.model(plan.properties)
+        places = spread(plan, zones, lambda zone: self._site.stock.left(zone, machine, model))
         return [
             (zone, {**plan.properties, **_own(plan.each.get(name, {})), "name": name})
             for zone, name in zip(places, names, strict=True)
@@ -102,7 +103,7 @@ class Bulk:
         return found
 
     def _room(self, plan: Plan, zone: str, machine: str, taken: Mapping[str, int]) -> int | None:
-        limits = [self._site.stock.left_beside(zone, machine, taken)]
+        limits = [self._site.stock.left_beside(zone, machine, scheduling.model(plan.properties), taken)]
         if zone in plan.most:
             limits.append(plan.most[zone] - sum(taken.values()))
         return min((max(limit, 0) for limit in limits if limit is not None), default=None)

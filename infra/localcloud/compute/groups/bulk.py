@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from localcloud.compute.build import Built, build, network
+from localcloud.compute.build import Built, build, network, scheduling
 from localcloud.compute.build.machine import attachment
 from localcloud.compute.groups.group import GroupMember, ManagedGroup
 from localcloud.compute.life import Ask, Commands
@@ -59,8 +59,9 @@ class BulkCreation:
             for each in built:
                 network.release(self._site, group.zone, each.resource["networkInterfaces"])
             return short
-        machine = last(built[0].resource["machineType"])
-        self._site.stock.take(group.zone, machine, attachment(built[0].resource), len(built))
+        first = built[0].resource
+        machine, model = last(first["machineType"]), scheduling.model(first)
+        self._site.stock.take(group.zone, machine, model, attachment(first), len(built))
         for member, each in zip(members, built, strict=True):
             member.vm_id = self._commands.insert(each, ask, acquired=True).order.target_id
             member.woken.set()
@@ -72,6 +73,6 @@ class BulkCreation:
         others = itertools.chain(site.registry.resources(), itertools.repeat(resource, count - 1))
         if failure := site.quotas.refuse(resource, others):
             return failure
-        machine = last(resource["machineType"])
-        short = site.stock.short(zone, machine, attachment(resource), count)
+        machine, model = last(resource["machineType"]), scheduling.model(resource)
+        short = site.stock.short(zone, machine, model, attachment(resource), count)
         return short.failure(site.project) if short else None

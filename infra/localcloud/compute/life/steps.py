@@ -85,7 +85,8 @@ class Steps:
 
     def _take(self, vm: Vm) -> Failure | None:
         site = self._site
-        short = site.stock.take(vm.zone, last(vm.resource["machineType"]), attachment(vm.resource))
+        machine, model = last(vm.resource["machineType"]), scheduling.model(vm.resource)
+        short = site.stock.take(vm.zone, machine, model, attachment(vm.resource))
         return short.failure(site.project) if short else None
 
     async def run(self, vm: Vm) -> None:
