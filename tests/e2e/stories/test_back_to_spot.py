@@ -1,0 +1,71 @@
+"""A job takes an on-demand VM while there is no spot VM, then hands over to one, by the real functions."""
+
+import pytest
+
+from tests.e2e.chaos.cloud import served
+from tests.e2e.stories.test_move import HOME, HOURS, JOB, KIT, POLICY, go_on, log, record, spotwarden, until
+from tests.job.training import TRAIN
+from tests.long import long
+
+WORDS = ("--machine", "g2-standard-4", "--zone", HOME, "--no-code", "--no-follow", KIT, "--work", "60h")
+JOB_TOML = """
+handover = true
+ladder = [{ model = "spot", up_to = "1m" }, { model = "standard" }]
+"""
+STEPS = 20_000
+"""More than it comes to: it is stopped after the move."""
+SPOT = [{"zone": f"us-central1-{letter}", "model": "SPOT"} for letter in "abcf"]
+
+
+@pytest.fixture
+def cloud(tmp_path):
+    """A local cloud whose region has no spot VM left once the job runs."""
+    policy = tmp_path / "policy.toml"
+    policy.write_text(POLICY.read_text().replace('"12m"', '"5s"'))
+    with served(tmp_path, policy) as cloud:
+        cloud.subscribe()
+        yield cloud
+
+
+def runs(cloud, attempt):
+    """Where an attempt runs, and as what; recovery has its minute first."""
+    cloud.tick()
+    found = record(cloud, attempt)
+    return (
+        (found["tries"][-1]["place"], found["tries"][-1]["model"])
+        if found.get("state") == "running"
+        else None
+    )
+
+
+@long
+def test_a_job_goes_up_the_ladder_and_back_to_spot(cloud, tmp_path):
+    """Its on-demand VM hands over to a spot VM, in another zone, and no step is lost."""
+    (tmp_path / "more.toml").write_text(JOB_TOML)
+    program = ("--job-toml", "more.toml", "--owner", "ada@example.com", "--", TRAIN % STEPS)
+    spotwarden(cloud, tmp_path, "run", "--job", JOB, *WORDS, *program)
+    until(lambda: log(cloud, 1), "the first steps")
+    (first,) = (vm["id"] for vm in cloud.instances())
+    for zone in SPOT:
+        cloud.post("/local/stockout", zone)
+    cloud.post("/local/preempt", {"node": JOB})
+    until(lambda: cloud.tick() or record(cloud, 2).get("state") == "backing off", "the first refusal")
+    until(lambda: first not in [vm["id"] for vm in cloud.instances()], "the end of the first VM")
+    cloud.post("/local/travel", {"seconds": 90})
+    dear, model = until(lambda: runs(cloud, 2), "an on-demand VM")
+    assert model == "standard"
+    until(lambda: log(cloud, 2), "the first steps on demand")
+
+    for zone in SPOT:
+        cloud.end("/local/stockout", zone)
+    go_on(cloud, HOURS)
+    cheap, model = until(lambda: runs(cloud, 3), "the move to spot")
+    assert (model, cheap != dear) == ("spot", True)
+    assert record(cloud, 3)["planned"].startswith(f"spot in {cheap} costs $")
+    until(lambda: log(cloud, 3), "the first steps of the spot VM")
+    until(lambda: [vm["zone"] for vm in cloud.instances()] == [cheap], "the end of the on-demand VM")
+    assert log(cloud, 3)[0][0] == log(cloud, 2)[-1][0] + 1
+    spotwarden(cloud, tmp_path, "stop", JOB, "--delete", "--yes")
+    until(lambda: not cloud.instances(), "the end of the job")
+    kinds = [notice["kind"] for notice in cloud.notices()]
+    assert (kinds.count("recovered"), kinds.count("moved")) == (1, 1)
