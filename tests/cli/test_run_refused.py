@@ -163,6 +163,19 @@ def test_a_policy_that_does_not_admit_it_is_heard_before_anything_is_sent(workst
     assert workstation.store.entries("") == []
 
 
+@pytest.mark.parametrize("mode", ["enforce", "observe"])
+def test_a_machine_type_for_which_the_policy_would_stop_the_job_is_refused(workstation, tmp_path, mode):
+    """The script's, and one that the job may have instead; unless the policy only observes."""
+    limits = '[compliance]\nmachine_types = ["g2-*"]\nremedy = "stop"\n'
+    (tmp_path / "policy.toml").write_text(f'version = "1"\nmode = "{mode}"\n{limits}')
+    other = ("--machine", "g2-standard-8", "--or-machine", "a2-highgpu-1g")
+    for words, machine in ((PLAIN, ""), ((*PLAIN, *other), " on a2-highgpu-1g")):
+        said = workstation.refused("run", *words, *COMMAND)
+        assert (f"can't launch it{machine}: " in said) is (mode == "enforce")
+        assert ("VMs of other types are stopped" in said) is (mode == "enforce")
+    assert workstation.store.entries("") == []
+
+
 def test_a_job_that_has_ended_is_not_run_again_by_mistake(workstation, here):
     """--again is what it takes; the script of the first time stays as it was."""
     workstation.store.write(workstation.layout.build(StatusCode(job="job")), b"0\n", generation=0)

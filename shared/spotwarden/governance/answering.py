@@ -11,7 +11,6 @@ from spotwarden.governance.caps.jobs import extendable
 from spotwarden.governance.cases.approval import fits, is_approved, is_asked
 from spotwarden.governance.cases.life import CaseEvent, IllegalCaseError, follow
 from spotwarden.governance.cases.observation import past
-from spotwarden.governance.precedence import NOBODY, limits
 from spotwarden.model.answer import (
     Accepted,
     Answer,
@@ -26,6 +25,7 @@ from spotwarden.model.case import Case, CaseState
 from spotwarden.model.governance import JobCap, Remedy
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.policy import Policy
+from spotwarden.model.precedence import NOBODY, limits
 from spotwarden.model.spans import moment
 
 MOST_HOURS = 366 * 24

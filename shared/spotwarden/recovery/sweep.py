@@ -22,6 +22,7 @@ from spotwarden.model.outcome import Done, Outcome, Rejected
 from spotwarden.ports import UnansweredError
 from spotwarden.recovery.admission import admit, admit_others
 from spotwarden.recovery.attempts import next_step
+from spotwarden.recovery.complying import comply
 from spotwarden.recovery.gather import GatheredJobs, SweepWidth, gather
 from spotwarden.recovery.places import PlaceMemory
 from spotwarden.recovery.price_file import with_prices
@@ -249,7 +250,7 @@ def know(context: SweepContext, places: PlaceMemory, facts: JobFacts) -> JobFact
     if not isinstance(facts.launch, Launch):
         ran = read_what_ran(context.cloud.store, context.settings.layout, facts)
         facts = admit(with_ran(replace(facts, fresh=False), ran), policy.admission, project)
-    facts = admit_others(with_machines(facts), policy.admission, project)
+    facts = comply(admit_others(with_machines(facts), policy.admission, project), policy, context.tick)
     if isinstance(facts.launch, Launch) and facts.launch.nodes != (facts.job,):
         # A gang's nodes have names that were not looked for.
         facts = replace(facts, surveyed=False)

@@ -8,8 +8,8 @@ import msgspec
 from spotwarden import typed
 from spotwarden.cli.launching.asked import LaunchRequest
 from spotwarden.engine.policy_file.reading import durations, read_toml
-from spotwarden.governance.precedence import misread
 from spotwarden.model.jobfile import MOST, JobFile
+from spotwarden.model.precedence import misread
 from spotwarden.model.values import written
 
 typed.prepare(JobFile)

@@ -1,20 +1,22 @@
-"""Whether a job can be launched on the other machine types of its owner: asked before anything is sent."""
+"""Whether a job can be launched on its machine type, and on the others of its owner: asked first."""
 
 from collections.abc import Iterator
 
 import click
+from msgspec.structs import replace
 
-from spotwarden.cli.context import Context
+from spotwarden.cli.context import Context, new_tick
 from spotwarden.cli.launching.offered import check_offered_anywhere
 from spotwarden.cli.launching.priced import check_priced
 from spotwarden.create_script.request.cache import MOST_MACHINES, on_machine
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.launch import Launch
 from spotwarden.recovery.admission import inadmissible
+from spotwarden.recovery.complying import forbidden
 
 
-def check_fitting(context: Context, launch: Launch, file: JobFile) -> None:
-    """Refuse a machine type that the job can't be launched on.
+def check_fitting(context: Context, launch: Launch, file: JobFile, owner: str) -> None:
+    """Refuse a machine type that the job can't be launched on, or would be stopped on.
 
     Raises:
         UsageError: which one of job.toml, or of --or-machine, and every reason.
@@ -23,8 +25,10 @@ def check_fitting(context: Context, launch: Launch, file: JobFile) -> None:
         raise click.UsageError(
             f"{len(file.machines)} other machine types are more than {MOST_MACHINES}. Nothing was sent."
         )
+    if why := _forbidden(context, launch.machine, file, owner):
+        raise click.UsageError(f"can't launch it: {why}. Nothing was sent.")
     for machine in file.machines:
-        if reasons := tuple(_reasons(context, launch, machine)):
+        if reasons := tuple(_reasons(context, launch, machine, file, owner)):
             raise click.UsageError(f"can't launch it on {machine}: {'; '.join(reasons)}. Nothing was sent.")
 
 
@@ -41,9 +45,17 @@ def check_others(context: Context, launch: Launch, file: JobFile) -> None:
             check_offered_anywhere(context.cloud.compute, other)
 
 
-def _reasons(context: Context, launch: Launch, machine: str) -> Iterator[str]:
+def _reasons(context: Context, launch: Launch, machine: str, file: JobFile, owner: str) -> Iterator[str]:
     other = on_machine(launch, machine)
     if isinstance(other, Launch):
         yield from inadmissible(other, context.agreed().admission, context.settings.project)
     else:
         yield from other.reasons
+    if why := _forbidden(context, machine, file, owner):
+        yield why
+
+
+def _forbidden(context: Context, machine: str, file: JobFile, owner: str) -> str:
+    policy = context.agreed()
+    deployed = replace(policy, mode=context.settings.mode or policy.mode)
+    return forbidden(machine, deployed, new_tick("submit"), owner=file.owner or owner, file=file)

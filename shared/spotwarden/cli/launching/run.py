@@ -169,7 +169,7 @@ def _launch(
         raise click.ClickException(problem)
     refuse_beside(context, first)
     file = file_of(limits) if limits else first.file
-    check_fitting(context, package.launch, file)
+    check_fitting(context, package.launch, file, record.by)
     if problem := range_problem(package.launch, file):
         raise click.ClickException(problem)
     check_offered(context.cloud.compute, package.launch)

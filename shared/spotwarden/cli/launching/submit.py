@@ -56,7 +56,7 @@ def submit(script: Path, job: str, code: Path | None, owner: str, *, again: bool
     if problem := range_problem(package.launch, facts.file):
         raise click.ClickException(problem)
     refuse_beside(context, facts)
-    check_fitting(context, package.launch, facts.file)
+    check_fitting(context, package.launch, facts.file, owner)
     check_offered(context.cloud.compute, package.launch)
     check_priced(context, package.launch, facts.file.budget)
     check_others(context, package.launch, facts.file)

@@ -16,14 +16,14 @@ from spotwarden.cli.json_text import json_text
 from spotwarden.cli.table import plain, render
 from spotwarden.engine.policy_file.reading import PolicyError, read_policy
 from spotwarden.governance.calendar import open_at
-from spotwarden.governance.exemptions import exempt
-from spotwarden.governance.precedence import explain, team_of
 from spotwarden.layout import NotInLayoutError
+from spotwarden.model.exemptions import exempt
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.fleet import Machine
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.opening import zone_of
 from spotwarden.model.policy import RULES, Mode, Policy
+from spotwarden.model.precedence import explain, team_of
 from spotwarden.model.values import written
 from spotwarden.recovery.chain import as_told
 from spotwarden.recovery.job_folder import look_at_job

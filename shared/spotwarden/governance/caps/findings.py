@@ -7,9 +7,9 @@ from msgspec.structs import replace
 
 from spotwarden.governance.caps.facts import JobAttempts
 from spotwarden.governance.caps.measures import LimitUse, is_full, passed, percent, reached, told_from, worst
-from spotwarden.governance.exemptions import exempt
 from spotwarden.governance.signals.text import target
 from spotwarden.model.brief import Brief
+from spotwarden.model.exemptions import exempt
 from spotwarden.model.finding import Finding, Reading, Target
 from spotwarden.model.fleet import Machine
 

@@ -6,12 +6,12 @@ from typing import cast
 
 from msgspec.structs import replace
 
-from spotwarden.governance import precedence
 from spotwarden.governance.caps.facts import CapFacts, JobAttempts
 from spotwarden.governance.caps.findings import judged, misdated, spare, targets, unknown, unread, up_since
 from spotwarden.governance.caps.job_measures import JobAccount, is_limited, least, longest, measures
 from spotwarden.governance.caps.measures import LimitUse, hours, in_words, long, told_from
 from spotwarden.governance.fixed_end import fixed_end, go_on, why_not
+from spotwarden.model import precedence
 from spotwarden.model.brief import Brief
 from spotwarden.model.case import Case
 from spotwarden.model.finding import Finding, Reading, Subject

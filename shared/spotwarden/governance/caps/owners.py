@@ -10,14 +10,14 @@ from typing import cast
 
 from msgspec.structs import replace
 
-from spotwarden.governance import precedence
 from spotwarden.governance.caps.facts import CapFacts, JobAttempts
 from spotwarden.governance.caps.findings import judged, misdated, spared, targets, unknown, up_since
 from spotwarden.governance.caps.measures import LimitUse, in_words, is_full
 from spotwarden.governance.caps.usage import DAY, bounds_of, month_of, week_of
 from spotwarden.governance.costs import basis, bill, kind_of, words
-from spotwarden.governance.exemptions import exempt
+from spotwarden.model import precedence
 from spotwarden.model.brief import Brief
+from spotwarden.model.exemptions import exempt
 from spotwarden.model.finding import Finding, Subject
 from spotwarden.model.fleet import Machine
 from spotwarden.model.governance import OwnerCap

@@ -13,14 +13,14 @@ from typing import NamedTuple, cast
 from msgspec.structs import replace
 
 from spotwarden.governance.compliance.facts import ComplianceFacts, JobWord
-from spotwarden.governance.exemptions import exempt
-from spotwarden.governance.precedence import everybodys, limits
 from spotwarden.governance.signals.text import target
 from spotwarden.model.brief import Brief
+from spotwarden.model.exemptions import exempt
 from spotwarden.model.finding import Finding, Judged, Reading, Subject
 from spotwarden.model.fleet import OWNER_LABEL, Machine
 from spotwarden.model.governance import ComplianceLimits, Remedy, Scope
 from spotwarden.model.policy import Policy
+from spotwarden.model.precedence import everybodys, limits
 
 RULE = "compliance"
 NAMES = (RULE,)

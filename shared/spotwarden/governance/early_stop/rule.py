@@ -5,8 +5,6 @@ from math import isfinite
 from typing import cast
 
 from spotwarden.governance.early_stop import text as words
-from spotwarden.governance.exemptions import exempt
-from spotwarden.governance.precedence import limits
 from spotwarden.governance.signals.facts import JobRecord, ReapFacts
 from spotwarden.governance.signals.since import first_seen
 from spotwarden.governance.signals.text import begun, owner_of, runs, subject
@@ -14,11 +12,13 @@ from spotwarden.governance.signals.training import Aim, Track
 from spotwarden.model.attempt import AttemptState
 from spotwarden.model.brief import Brief
 from spotwarden.model.case import CaseState
+from spotwarden.model.exemptions import exempt
 from spotwarden.model.finding import Finding, Reading
 from spotwarden.model.fleet import Machine
 from spotwarden.model.governance import EarlyStopLimits
 from spotwarden.model.heartbeat import Beat, number
 from spotwarden.model.policy import Policy
+from spotwarden.model.precedence import limits
 
 RULE = "early_stop"
 

@@ -8,9 +8,7 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import cast
 
-from spotwarden.governance import precedence
 from spotwarden.governance.costs import basis, bill, kind_of, words
-from spotwarden.governance.exemptions import exempt
 from spotwarden.governance.idle.facts import IdleFacts
 from spotwarden.governance.idle.gangs import as_one, gangs, with_cases
 from spotwarden.governance.idle.loads import CONTENT, LoadState, able_from, last_work, verdict
@@ -18,8 +16,10 @@ from spotwarden.governance.idle.text import RULE, bad, blind, only_told, unknown
 from spotwarden.governance.signals.facts import JobRecord
 from spotwarden.governance.signals.motion import OWN, last_progress, moves
 from spotwarden.governance.signals.text import target
+from spotwarden.model import precedence
 from spotwarden.model.brief import Brief
 from spotwarden.model.case import Case, CaseState
+from spotwarden.model.exemptions import exempt
 from spotwarden.model.finding import Finding, Judged, Subject
 from spotwarden.model.fleet import OWNER_LABEL, Machine
 from spotwarden.model.governance import IdleLimits, Scope

@@ -7,16 +7,16 @@ from urllib.parse import quote
 
 from msgspec.structs import replace
 
-from spotwarden.governance.exemptions import exempt
-from spotwarden.governance.precedence import limits
 from spotwarden.governance.signals.contradiction import contradiction
 from spotwarden.governance.signals.facts import JobRecord, ReapFacts
 from spotwarden.governance.signals.since import first_seen
 from spotwarden.governance.signals.text import over_since
 from spotwarden.model.brief import Brief
+from spotwarden.model.exemptions import exempt
 from spotwarden.model.finding import Finding, Reading, Subject, Target
 from spotwarden.model.fleet import Leftover, Machine
 from spotwarden.model.governance import LeftoverLimits, Remedy
+from spotwarden.model.precedence import limits
 from spotwarden.model.spans import moment, span
 
 RULE = "leftover"

@@ -10,9 +10,7 @@ from datetime import datetime
 from typing import cast
 
 from spotwarden.governance.cases.observation import vetoed
-from spotwarden.governance.exemptions import exempt
 from spotwarden.governance.orphans.faults import OrphanFault, fault_of
-from spotwarden.governance.precedence import limits
 from spotwarden.governance.signals.facts import JobRecord, ReapFacts
 from spotwarden.governance.signals.since import first_seen
 from spotwarden.governance.signals.text import (
@@ -29,9 +27,11 @@ from spotwarden.layout import quarantine_key
 from spotwarden.model.attempt import CLOSED, AttemptState
 from spotwarden.model.brief import Brief
 from spotwarden.model.case import CaseState
+from spotwarden.model.exemptions import exempt
 from spotwarden.model.finding import Finding, Reading, Subject
 from spotwarden.model.fleet import JOB_LABEL, Machine
 from spotwarden.model.governance import OrphanLimits, Remedy, Scope
+from spotwarden.model.precedence import limits
 from spotwarden.model.spans import span
 
 RULE = "orphan"

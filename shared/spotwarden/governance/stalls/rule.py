@@ -9,8 +9,6 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import cast
 
-from spotwarden.governance.exemptions import exempt
-from spotwarden.governance.precedence import ceiling, limits
 from spotwarden.governance.signals.contradiction import works
 from spotwarden.governance.signals.facts import JobRecord, ReapFacts
 from spotwarden.governance.signals.motion import Silence, present, silence_of
@@ -19,10 +17,12 @@ from spotwarden.governance.signals.text import begun, owner_of, runs, subject
 from spotwarden.governance.stalls import text as stall_words
 from spotwarden.model.attempt import CLOSED
 from spotwarden.model.brief import Brief
+from spotwarden.model.exemptions import exempt
 from spotwarden.model.finding import Finding, Reading
 from spotwarden.model.fleet import Machine
 from spotwarden.model.governance import Proof, StallLimits
 from spotwarden.model.policy import Policy
+from spotwarden.model.precedence import ceiling, limits
 from spotwarden.model.spans import moment
 from spotwarden.model.tick import Tick
 

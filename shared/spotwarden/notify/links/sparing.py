@@ -3,11 +3,11 @@
 from datetime import timedelta
 from typing import cast
 
-from spotwarden.governance.precedence import limits
 from spotwarden.model.answer import AnswerRefused
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.governance import JobCap
 from spotwarden.model.policy import Policy
+from spotwarden.model.precedence import limits
 from spotwarden.model.values import LONGEST, written
 
 

@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from datetime import datetime
 
-from spotwarden.governance.precedence import team_of
 from spotwarden.model.delivery import Channel, Pending, Recipient
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.notice import TEST, WEEKLY, Notice, Severity
 from spotwarden.model.policy import Policy
+from spotwarden.model.precedence import team_of
 from spotwarden.notify.outbox.mail_address import address
 from spotwarden.notify.outbox.model import Addressed
 

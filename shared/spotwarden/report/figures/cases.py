@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
-from spotwarden.governance.precedence import team_of
 from spotwarden.model.case import Case, CaseState
 from spotwarden.model.policy import Policy
+from spotwarden.model.precedence import team_of
 from spotwarden.report.model.fleet import PendingCase
 
 LATE = datetime(9999, 1, 1, tzinfo=UTC)

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import msgspec
 
-from spotwarden.governance.precedence import team_of
 from spotwarden.model.placement import PlaceEvent
 from spotwarden.model.policy import Policy
+from spotwarden.model.precedence import team_of
 from spotwarden.model.prices import PriceTable, VmKind
 from spotwarden.report.figures.counting import days_in
 from spotwarden.report.figures.money import Till

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from datetime import date
 from fnmatch import fnmatchcase
 
-from spotwarden.governance.precedence import misread
 from spotwarden.model.fleet import KEEP_LABEL
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.opening import zone_of
 from spotwarden.model.policy import Policy
+from spotwarden.model.precedence import misread
 from spotwarden.model.tick import Tick
 
 

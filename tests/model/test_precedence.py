@@ -4,10 +4,10 @@ from datetime import timedelta
 
 import pytest
 
-from spotwarden.governance.precedence import LimitSource, everybodys, explain, limits, misread, team_of
 from spotwarden.model.governance import IdleLimits, JobCap, Mode, OrphanLimits, Remedy, StallLimits
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.policy import RULES, Policy, Team
+from spotwarden.model.precedence import LimitSource, everybodys, explain, limits, misread, team_of
 
 MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
 

@@ -5,7 +5,7 @@ from datetime import UTC, date, datetime
 import msgspec
 import pytest
 
-from spotwarden.governance.exemptions import exempt
+from spotwarden.model.exemptions import exempt
 from spotwarden.model.governance import Calendar, Exemption, GovernanceLimits
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.policy import Policy

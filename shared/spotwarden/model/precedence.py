@@ -175,6 +175,11 @@ def _by_job(
         return msgspec.structs.replace(held, note=f"job.toml cannot be followed: {error}")
     if side is Lenient.FIXED:
         return msgspec.structs.replace(held, note=f"job.toml says {written(value)}, but no job can change it")
+    return _within(held, value, side)
+
+
+def _within(held: EffectiveLimit, value: Any, side: Lenient) -> EffectiveLimit:  # noqa: ANN401 - as above
+    """The job's value, or what it may have instead."""
     if side is Lenient.OWN:
         return msgspec.structs.replace(held, value=value, source=LimitSource.JOB)
     asked, now = leniency(side, value), leniency(side, held.value)

@@ -1,0 +1,72 @@
+"""Machine types on which the rule `compliance` would stop a job's VM: whether a job is launched on one."""
+
+from datetime import timedelta
+
+import pytest
+from msgspec.structs import replace
+
+from spotwarden.model.governance import ComplianceLimits, Exemption, GovernanceLimits, Mode, Remedy
+from spotwarden.model.jobfile import JobFile
+from spotwarden.model.policy import Policy, Team
+from spotwarden.recovery.complying import comply, forbidden
+
+STOPS = ComplianceLimits(machine_types=("g2-*",), remedy=Remedy.STOP, grace=timedelta(hours=2))
+POLICY = Policy(version="test", mode=Mode.ENFORCE, compliance=STOPS)
+MORE = {"compliance": {"machine_types": ["a2-*"]}}
+OTHER, FITTING = "a2-highgpu-1g", "g2-standard-8"
+ADA = "ada@example.com"
+
+
+def why(policy, tick, machine=OTHER, owner=ADA, file=JobFile()):
+    """Why a job of hers may not be on this machine type."""
+    return forbidden(machine, policy, tick, owner=owner, file=file)
+
+
+def test_a_machine_type_that_the_policy_stops_is_forbidden(tick):
+    """With what it allows, and what would happen."""
+    assert why(POLICY, tick) == (
+        "the machine type 'a2-highgpu-1g' is not among g2-*; VMs of other types are stopped 2h after a"
+        " warning (compliance.machine_types)"
+    )
+    assert not why(POLICY, tick, FITTING)
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        replace(POLICY, mode=Mode.OBSERVE),
+        replace(POLICY, compliance=replace(STOPS, mode=Mode.OBSERVE)),
+        replace(POLICY, compliance=replace(STOPS, remedy=Remedy.NONE)),
+        replace(POLICY, compliance=replace(STOPS, machine_types=())),
+        replace(
+            POLICY, teams={"big": Team(owners=(ADA,), rules={"compliance": {"machine_types": ["a2-*"]}})}
+        ),
+    ],
+    ids=["observes", "the rule observes", "only tells", "allows all", "her team may"],
+)
+def test_what_would_not_be_stopped_is_not_forbidden(policy, tick):
+    """The owner is told, as before."""
+    assert not why(policy, tick)
+
+
+def test_what_a_team_may_another_may_not(tick):
+    """By the job's owner."""
+    team = Team(owners=("bob@*",), rules=MORE)
+    assert why(replace(POLICY, teams={"big": team}), tick)
+
+
+def test_who_is_exempt_may(tick):
+    """Up to and with the day that the policy names."""
+    for days, is_forbidden in ((0, False), (-1, True)):
+        until = (tick.now + timedelta(days=days)).date()
+        exemption = Exemption(owner="ada@*", until=until, why="paper")
+        governance = GovernanceLimits(exemptions=(exemption,))
+        assert bool(why(replace(POLICY, governance=governance), tick)) is is_forbidden
+
+
+def test_a_job_is_not_launched_on_another_machine_type_that_would_be_stopped(some, tick):
+    """On its script's own it is, whatever the policy says by now: its owner is warned first."""
+    others = tuple(replace(some.launch(), machine=machine) for machine in (OTHER, FITTING))
+    facts = some.job(launch=replace(some.launch(), machine=OTHER, instead=others))
+    launch = comply(facts, POLICY, tick).launch
+    assert (launch.machine, [other.machine for other in launch.instead]) == (OTHER, [FITTING])
