@@ -268,3 +268,17 @@ def test_who_goes_back_to_an_earlier_vm_and_removes_it_stops_the_job(kept, remov
         kept.wait(seconds=35)
     kept.settle(6)
     assert (states(kept)[-1] is AttemptState.STOPPED) is removed
+
+
+def test_a_stop_from_before_the_job_was_opened_again_does_not_end_what_follows(gang):
+    """Its owner stops both nodes and starts one of them; its host fails, and the gang is whole again."""
+    gang.settle()
+    for node in ("gang-1", "gang-2"):
+        gang.cloud.compute.owner_stops(node)
+    gang.settle(3)
+    assert states(gang)[-1] is AttemptState.STOPPED
+    gang.cloud.compute.owner_starts("gang-1")
+    gang.cloud.compute.fail_host("gang-1")
+    gang.settle(8)
+    assert states(gang)[-1] is AttemptState.RUNNING
+    assert sorted(vm.name for vm in gang.instances() if vm.status is Status.RUNNING) == ["gang-1", "gang-2"]

@@ -97,8 +97,12 @@ def told_late(facts: JobFacts) -> NodeFacts | None:
     if facts.newest is None or facts.newest.state in CLOSED:
         return None
     since_asked: list[Attempt] = []
+    closed = False
     for recorded in facts.ledger:
+        # What ended the job before somebody opened it again was heard then.
+        since_asked = [] if closed else since_asked
         since_asked = [] if recorded.attempt.lost is None else [*since_asked, recorded.attempt]
+        closed = recorded.attempt.state in CLOSED
     for attempt in since_asked:
         # A gang that bends goes on without a node that was removed.
         for node in () if attempt.bent else facts.predecessors:
