@@ -5,6 +5,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from spotwarden.governance.cases.remedy import GONE
 from spotwarden.model.action import (
     CaseStep,
     DeleteInstance,
@@ -64,7 +65,7 @@ def _with(remediation: Remediation, outcome: Outcome) -> Remediation:
         case Done(operation=operation):
             return replace(remediation, operation=operation.name if operation else "done", error="")
         case Rejected(code="notFound"):
-            return replace(remediation, operation="gone already", error="")
+            return replace(remediation, operation=GONE, error="")
         case Rejected(code=code, message=message):
             return replace(remediation, operation="", error=f"{code}: {message}")
         case Unanswered():

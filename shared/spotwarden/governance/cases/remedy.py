@@ -1,6 +1,6 @@
 """The remedy itself: one VM after the other, then what came of it, told and written down."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
 from msgspec.structs import replace
@@ -15,6 +15,8 @@ from spotwarden.model.governance import Remedy
 from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
 
+GONE = "gone already"
+"""What stands for the operation where there was nothing left to act upon."""
 IN_TIME = timedelta(minutes=5)
 """How long after its sweep began a remedy may be sent: a laptop that slept since has seen another world."""
 
@@ -71,7 +73,7 @@ def _end(facts: CaseFacts, case: Case, policy: Policy, tick: Tick) -> CaseStep:
     )
     failed = [item for item in remediations if not item.operation]
     failures = case.failures + bool(failed)
-    news = [] if failed else [notices.acted(case, policy, tick)]
+    news = [] if failed else [notices.acted(case, policy, tick, sure=_is_ours(case, remediations))]
     if _is_told(failures, policy.governance.failures):
         news.append(ops_notices.failing(case, remediations, failures, policy, tick))
     for notice in news:
@@ -90,6 +92,12 @@ def _end(facts: CaseFacts, case: Case, policy: Policy, tick: Tick) -> CaseStep:
     generation = facts.filed.generation if facts.filed else 0
     reason = "; ".join(sorted(_errors(failed).values())) if failed else f"done: {case.reason}"
     return FileCase(reason=reason, case=after, generation=generation)
+
+
+def _is_ours(case: Case, remediations: Sequence[Remediation]) -> bool:
+    """Whether it was us: of a VM that was gone by then, somebody may have removed it just before."""
+    gone = [item for item in remediations if item.operation == GONE]
+    return not gone or (case.remedy is Remedy.STOP and len(gone) < len(remediations))
 
 
 def _is_told(failures: int, each: int) -> bool:
