@@ -4,6 +4,8 @@ from enum import Enum
 
 OUR_ACCOUNT = "spotwarden"
 """Our functions run as `spotwarden-<function>@…` (`infra/terraform/identities.tf`)."""
+ANSWERS = f"{OUR_ACCOUNT}-answer-notice"
+"""The account of the function that does what a person asks for by a link in a message."""
 _SERVICE_ACCOUNT = ".gserviceaccount.com"
 _OUTSIDE_PEOPLE = "/workforcePools/"
 """How people of an outside identity provider are written: `alice (global/workforcePools/…)`."""
@@ -25,3 +27,8 @@ def actor(user: str) -> Actor:
         ours = account == OUR_ACCOUNT or account.startswith(f"{OUR_ACCOUNT}-")
         return Actor.OURS if ours else Actor.MACHINE
     return Actor.PERSON if at or _OUTSIDE_PEOPLE in user else Actor.GOOGLE
+
+
+def for_a_person(user: str) -> bool:
+    """Whether a person did this, or asked for it by a link in a message."""
+    return actor(user) is Actor.PERSON or (actor(user) is Actor.OURS and user.partition("@")[0] == ANSWERS)

@@ -8,7 +8,7 @@ from spotwarden.model.facts import NodeFacts
 from spotwarden.model.instance import Instance, Operation, Status
 from spotwarden.model.limits import RecoveryLimits
 from spotwarden.model.tick import Tick
-from spotwarden.recovery.actors import Actor, actor
+from spotwarden.recovery.actors import Actor, actor, for_a_person
 
 
 class Fate(Enum):
@@ -78,12 +78,12 @@ def fate_of(node: NodeFacts, limits: RecoveryLimits, tick: Tick, *, flexible: bo
 def cause_of(node: NodeFacts) -> Operation | None:
     """The operation that ended the instance's newest life; None where the log tells of none.
 
-    A person's removal counts, also one that came within a preemption: it ends the job. Else the first cause
+    A person's removal counts, also by a link, or within a preemption: it ends the job. Else the first cause
     does: with the termination action DELETE a preemption is followed by a delete, and many shutdown scripts
     delete their own VM. What was refused has ended nothing.
     """
     ends = _ends(node)
-    people = (end for end in ends if end.kind in REMOVALS and actor(end.user) is Actor.PERSON)
+    people = (end for end in ends if end.kind in REMOVALS and for_a_person(end.user))
     return next(people, next(iter(ends), None))
 
 

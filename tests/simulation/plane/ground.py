@@ -50,6 +50,8 @@ EVERY = {
 """Less often than in a project, for histories to be short; never so far apart as an outage."""
 SOON = timedelta(minutes=1)
 FOREVER = timedelta(days=9)
+ACCOUNTS = {"answer_notice": "spotwarden-answer-notice@p.iam.gserviceaccount.com"}
+"""As whom functions act whose account says more than that it is ours."""
 TIMEOUTS = {"notify_developers": timedelta(minutes=2)}
 """After which Cloud Run ends a function: a renderer keeps a recipient to itself for as long."""
 
@@ -210,7 +212,12 @@ class PlaneGround(ABC):
         process.slept |= self.now() - process.tick.now > SOON
         if self.now() - process.tick.now > TIMEOUTS.get(process.tick.function, FOREVER):
             process.kill()
+        before, self.compute.caller = (
+            self.compute.caller,
+            ACCOUNTS.get(process.tick.function, self.compute.caller),
+        )
         process.run(calls, then, changes=changes)
+        self.compute.caller = before
         self.count.calls += process.calls - calls_before
         self.count.faults += process.lost - lost_before
         self.oracle.read_mail()
