@@ -48,7 +48,7 @@ LOST = timedelta(seconds=1)
 
 
 class Wish(msgspec.Struct, kw_only=True):
-    """What somebody asked for, by a command or a click; `wrote` once something came of it.
+    """What somebody asked for, by a command or a click; `wrote` once something came of it, `stopped` a stop.
 
     `asked` once it is on record that a person asks for the attempt that recovery has begun; `typed` is when.
     """
@@ -59,6 +59,7 @@ class Wish(msgspec.Struct, kw_only=True):
     mail: Arrived | None = None
     way: Way | None = None
     wrote: bool = False
+    stopped: bool = False
     asked: bool = False
     typed: datetime = datetime.min.replace(tzinfo=UTC)
 
@@ -142,7 +143,7 @@ class Oracle:
         if wish.ends and process.swept is True:
             self._all_down(wish.job, process)
         # A link that finds nothing to stop says so, and how the job itself is ended; it changes nothing.
-        heard = wish.wrote or (wish.mail is None and not wish.job.over)
+        heard = wish.stopped if wish.mail else wish.wrote or not wish.job.over
         if wish.ends and done and heard:
             self._world.close(wish.job, COMMANDED)
         elif (wish.ends or wish.opens) and wish.wrote and not done:
@@ -272,6 +273,7 @@ class Oracle:
             return  # The port refuses to send it.
         if (wish := self._wishes.get(process)) is not None:
             wish.wrote = True
+            wish.stopped |= call == "stop"
         if call == "write":  # Most calls are that: it need not be matched against all others.
             self._writing(process, wish, *arguments, **named)
         else:
