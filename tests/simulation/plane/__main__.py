@@ -15,7 +15,7 @@ def main() -> int:
     arguments = _arguments()
     switched = {name for name in arguments.with_.split(",") if name}
     without = {*(() if arguments.all else WAITING), *arguments.without.split(",")} - switched - {""}
-    setting = PlaneSetting(seed=arguments.seed, without=tuple(sorted(without)))
+    setting = PlaneSetting(seed=arguments.seed, without=tuple(sorted(without)), hunts=arguments.hunt)
     if arguments.replay:
         faults, world = replay(arguments.replay, setting)
         _say("\n".join([*world.log, *(faults or ["nothing was wrong"])]))
@@ -46,6 +46,11 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--without", default="", help=f"blows left out, of {', '.join((*BLOWS, *STORIES))}")
     parser.add_argument("--with", dest="with_", default="", help=f"blows let in, of {', '.join(WAITING)}")
     parser.add_argument("--all", action="store_true", help="let all blows in")
+    parser.add_argument(
+        "--hunt",
+        action="store_true",
+        help="play hunts: people act while sweeps sleep",
+    )
     parser.add_argument("--line", action="store_true", help="tell a failure as a line of found.jsonl")
     parser.add_argument("--replay", default="", help="play these commands, the JSON of a story")
     return parser.parse_args()

@@ -16,15 +16,18 @@ WAITING: Mapping[str, str] = {}
 """Blows that are switched off until what mends their fault is merged, and what that is."""
 
 
-def _any(chance: Random) -> int:
+def anyone(chance: Random) -> int:
+    """A number that picks one of those that it can happen to."""
     return chance.randrange(6)
 
 
-def _person(chance: Random, *verbs: p.Verb, whole: bool = True) -> p.Gcloud:
-    return p.Gcloud(vm=_any(chance), verb=chance.choice(verbs), whole=whole, word=chance.choice(LIES))
+def person(chance: Random, *verbs: p.Verb, whole: bool = True) -> p.Gcloud:
+    """A person does one of these to a VM, or to all of its job."""
+    return p.Gcloud(vm=anyone(chance), verb=chance.choice(verbs), whole=whole, word=chance.choice(LIES))
 
 
-def _launched(chance: Random, kinds: Collection[c.Kind]) -> p.Launch:
+def launched(chance: Random, kinds: Collection[c.Kind]) -> p.Launch:
+    """An owner launches a job of one of these kinds."""
     return p.Launch(
         kind=chance.choice(list(kinds)),
         zone=chance.randrange(3),
@@ -42,7 +45,7 @@ def _launched(chance: Random, kinds: Collection[c.Kind]) -> p.Launch:
 def _typed(chance: Random) -> p.Type:
     whole = chance.random() < 0.6
     return p.Type(
-        job=_any(chance),
+        job=anyone(chance),
         spell=chance.choice(list(p.Spell)),
         calls=chance.randint(1, 9),
         then=c.Then.GO_ON if whole else chance.choice(FATES),
@@ -60,31 +63,31 @@ def _clicked(chance: Random) -> p.Click:
 
 
 BLOWS: Mapping[str, tuple[int, Maker]] = {
-    "preempt": (14, lambda chance: c.Preempt(vm=_any(chance), word=chance.choice(HURT))),
-    "host": (2, lambda chance: c.FailHost(vm=_any(chance))),
-    "reboot": (1, lambda chance: c.Reboot(vm=_any(chance), word=chance.choice(HURT))),
-    "repair": (1, lambda chance: p.Repair(vm=_any(chance))),
-    "mood": (12, lambda chance: p.Behave(vm=_any(chance), mood=chance.choice(list(p.Mood)), whole=True)),
-    "mood one": (3, lambda chance: p.Behave(vm=_any(chance), mood=chance.choice(list(p.Mood)))),
-    "end": (5, lambda chance: p.End(job=_any(chance), leave=chance.random() < 0.4)),
-    "collapse": (1, lambda chance: p.Collapse(job=_any(chance), word=chance.choice(LIES))),
-    "person": (4, lambda chance: _person(chance, p.Verb.DELETE, p.Verb.STOP)),
+    "preempt": (14, lambda chance: c.Preempt(vm=anyone(chance), word=chance.choice(HURT))),
+    "host": (2, lambda chance: c.FailHost(vm=anyone(chance))),
+    "reboot": (1, lambda chance: c.Reboot(vm=anyone(chance), word=chance.choice(HURT))),
+    "repair": (1, lambda chance: p.Repair(vm=anyone(chance))),
+    "mood": (12, lambda chance: p.Behave(vm=anyone(chance), mood=chance.choice(list(p.Mood)), whole=True)),
+    "mood one": (3, lambda chance: p.Behave(vm=anyone(chance), mood=chance.choice(list(p.Mood)))),
+    "end": (5, lambda chance: p.End(job=anyone(chance), leave=chance.random() < 0.4)),
+    "collapse": (1, lambda chance: p.Collapse(job=anyone(chance), word=chance.choice(LIES))),
+    "person": (4, lambda chance: person(chance, p.Verb.DELETE, p.Verb.STOP)),
     "person late": (
         3,
-        lambda chance: p.Gcloud(vm=_any(chance), whole=True, late=True, word=chance.choice(LIES)),
+        lambda chance: p.Gcloud(vm=anyone(chance), whole=True, late=True, word=chance.choice(LIES)),
     ),
-    "person one": (2, lambda chance: _person(chance, p.Verb.DELETE, p.Verb.STOP, whole=False)),
-    "person start": (2, lambda chance: _person(chance, p.Verb.START)),
-    "suspend": (1, lambda chance: _person(chance, p.Verb.SUSPEND, p.Verb.RESUME)),
+    "person one": (2, lambda chance: person(chance, p.Verb.DELETE, p.Verb.STOP, whole=False)),
+    "person start": (2, lambda chance: person(chance, p.Verb.START)),
+    "suspend": (1, lambda chance: person(chance, p.Verb.SUSPEND, p.Verb.RESUME)),
     "type": (8, _typed),
     "click": (10, _clicked),
-    "launch": (3, lambda chance: _launched(chance, KINDS)),
-    "namesake": (2, lambda chance: p.Namesake(job=_any(chance), zone=_any(chance))),
-    "managed": (1, lambda chance: p.Namesake(job=_any(chance), zone=_any(chance), managed=True)),
+    "launch": (3, lambda chance: launched(chance, KINDS)),
+    "namesake": (2, lambda chance: p.Namesake(job=anyone(chance), zone=anyone(chance))),
+    "managed": (1, lambda chance: p.Namesake(job=anyone(chance), zone=anyone(chance), managed=True)),
     "deceive": (
         4,
         lambda chance: p.Deceive(
-            by=_any(chance), about=_any(chance), lie=chance.choice((*p.Lie, p.Lie.STATUS, p.Lie.STATUS))
+            by=anyone(chance), about=anyone(chance), lie=chance.choice((*p.Lie, p.Lie.STATUS, p.Lie.STATUS))
         ),
     ),
     "policy": (4, lambda chance: p.SetPolicy(change=chance.choice(list(p.PolicyChange)))),
@@ -100,13 +103,13 @@ BLOWS: Mapping[str, tuple[int, Maker]] = {
     ),
     "lag": (2, lambda chance: p.Lag(seconds=chance.choice((30, 240, 600)))),
     "lag short": (1, lambda chance: p.Lag(seconds=chance.choice((0, 20, 90)))),
-    "stray": (1, lambda chance: c.Stray(job=_any(chance), broken=chance.random() < 0.5)),
-    "stockout": (3, lambda chance: c.Stock(zone=_any(chance), left=chance.choice((0, 0, 1)))),
-    "restock": (3, lambda chance: c.Stock(zone=_any(chance), left=None)),
-    "hide": (3, lambda chance: c.Hide(zone=_any(chance))),
-    "show": (3, lambda chance: c.Hide(zone=_any(chance), hidden=False)),
-    "hide log": (3, lambda chance: p.HideLog(zone=_any(chance))),
-    "show log": (3, lambda chance: p.HideLog(zone=_any(chance), hidden=False)),
+    "stray": (1, lambda chance: c.Stray(job=anyone(chance), broken=chance.random() < 0.5)),
+    "stockout": (3, lambda chance: c.Stock(zone=anyone(chance), left=chance.choice((0, 0, 1)))),
+    "restock": (3, lambda chance: c.Stock(zone=anyone(chance), left=None)),
+    "hide": (3, lambda chance: c.Hide(zone=anyone(chance))),
+    "show": (3, lambda chance: c.Hide(zone=anyone(chance), hidden=False)),
+    "hide log": (3, lambda chance: p.HideLog(zone=anyone(chance))),
+    "show log": (3, lambda chance: p.HideLog(zone=anyone(chance), hidden=False)),
     "forget": (2, lambda chance: c.Forget(requests=chance.random() < 0.5)),
     "forbid": (1, lambda _chance: c.Forbid()),
     "permit": (2, lambda _chance: c.Forbid(forbidden=False)),
@@ -133,7 +136,7 @@ def draw(seed: str, *, kinds: Collection[c.Kind] = KINDS, without: Collection[st
     """The history of this seed, of jobs of these kinds, without these blows; always the same."""
     chance = Random(seed)
     choice = sorted(kinds, key=lambda kind: kind.name)
-    drawn: list[c.Command] = [_launched(chance, choice) for _ in range(chance.choice((1, 1, 2, 2, 3)))]
+    drawn: list[c.Command] = [launched(chance, choice) for _ in range(chance.choice((1, 1, 2, 2, 3)))]
     if chance.random() < PACED:
         drawn.append(p.Pace())
     drawn.append(p.Tick(minutes=chance.choice((2, 12, 20))))
@@ -159,7 +162,7 @@ def draw(seed: str, *, kinds: Collection[c.Kind] = KINDS, without: Collection[st
 
 def _bent(chance: Random, drawn: list[c.Command]) -> Iterator[c.Command]:
     """The same with a gang that bends: nodes of it are lost, in its middle or in all of it."""
-    launch = _launched(chance, (c.Kind.BENT,))
+    launch = launched(chance, (c.Kind.BENT,))
     # No rule may stop more than three VMs at once unless ops approve.
     yield replace(launch, nodes=chance.choice((2, 3, 3)), capped=False, mute=False)
     yield p.Tick(minutes=chance.choice((2, 12)))
@@ -180,21 +183,21 @@ def _machines(chance: Random, drawn: list[c.Command]) -> Iterator[c.Command]:
     for command in drawn:
         if isinstance(command, c.Preempt | c.FailHost | p.Sweep) and chance.random() < OUT:
             machine, out = chance.choice((0, 0, 0, 1, 2)), chance.random() < 0.7
-            for zone in range(3) if chance.random() < 0.5 else [_any(chance)]:
+            for zone in range(3) if chance.random() < 0.5 else [anyone(chance)]:
                 yield c.RunOut(zone=zone, machine=machine, out=out)
         yield command
         if isinstance(command, p.Launch) or chance.random() < 0.03:
-            yield c.Allow(job=_any(chance), machines=chance.choice((1, 2, 2, 2, 0)))
+            yield c.Allow(job=anyone(chance), machines=chance.choice((1, 2, 2, 2, 0)))
 
 
 def _cheaper(chance: Random, drawn: list[c.Command]) -> Iterator[c.Command]:
     """The same with a job that is moved: sweeps are killed on the way, and it is struck in between."""
-    launch = _launched(chance, (c.Kind.EARLY,))
+    launch = launched(chance, (c.Kind.EARLY,))
     yield replace(launch, gpus=chance.choice((0, 0, 1)), capped=False, mute=False, odd=False)
     yield p.Tick(minutes=chance.choice((5, 12)))
     at = chance.randrange(len(drawn) + 1)
     yield from drawn[:at]
-    left, job = chance.choice((None, None, 0)), _any(chance)
+    left, job = chance.choice((None, None, 0)), anyone(chance)
     for _ in range(chance.choice((2, 3, 4))):
         yield c.Cheaper(left=left, job=job)
         yield replace(_sweep(chance), function=p.Function.RECOVER, about=None, skew=chance.choice((0, 0, 20)))
@@ -216,19 +219,19 @@ STORIES: Mapping[str, tuple[float, Callable[[Random, list[c.Command]], Iterator[
 
 def _rewritten(chance: Random) -> list[c.Command]:
     """An owner stores another script, and the job is lost."""
-    return [p.Rewrite(job=_any(chance)), *_lost(chance)]
+    return [p.Rewrite(job=anyone(chance)), *_lost(chance)]
 
 
 def _forged(chance: Random) -> list[c.Command]:
     """A job is lost, and while it is brought back the VM of another writes that its attempt has ended."""
     lie = chance.choice((p.Lie.STATUS_AS, p.Lie.STATUS_AS, p.Lie.BEAT_END))
-    told = p.Deceive(by=_any(chance), about=_any(chance), lie=lie)
+    told = p.Deceive(by=anyone(chance), about=anyone(chance), lie=lie)
     return [*_lost(chance), told, p.Tick(minutes=chance.choice((5, 30)))]
 
 
 def _announced(chance: Random) -> list[c.Command]:
     """A VM is told of its preemption, and is not taken."""
-    told = c.Announce(vm=_any(chance), times=chance.choice((1, 2)))
+    told = c.Announce(vm=anyone(chance), times=chance.choice((1, 2)))
     return [told, c.Pass(seconds=chance.choice((5, 60, 200))), *_sweeps(chance), p.Tick(minutes=10)]
 
 
@@ -238,19 +241,19 @@ def _regretted(chance: Random) -> list[c.Command]:
     word = (
         p.Click(mail=chance.randrange(4), answer=p.Answer.RESTART, calls=0)
         if chance.random() < 0.4
-        else p.Type(job=_any(chance), spell=p.Spell.RESTART, calls=0)
+        else p.Type(job=anyone(chance), spell=p.Spell.RESTART, calls=0)
     )
     after = chance.choice(
         (
-            p.Type(job=_any(chance), spell=p.Spell.STOP, calls=0),
-            _person(chance, p.Verb.DELETE, p.Verb.STOP),
+            p.Type(job=anyone(chance), spell=p.Spell.STOP, calls=0),
+            person(chance, p.Verb.DELETE, p.Verb.STOP),
             c.Pass(seconds=1),
         )
     )
     return [
         p.Outage(port=port, fault=fault, seconds=chance.choice((60, 600, 1200))),
         *_lost(chance),
-        _person(chance, p.Verb.DELETE, p.Verb.STOP),
+        person(chance, p.Verb.DELETE, p.Verb.STOP),
         c.Pass(seconds=chance.choice((0, 5, 30))),
         word,
         c.Pass(seconds=chance.choice((5, 30, 90))),
@@ -261,7 +264,7 @@ def _regretted(chance: Random) -> list[c.Command]:
 
 
 def _lost(chance: Random) -> list[c.Command]:
-    took: c.Command = c.Preempt(vm=_any(chance), word=chance.choice(HURT))
+    took: c.Command = c.Preempt(vm=anyone(chance), word=chance.choice(HURT))
     return [took, c.Pass(seconds=chance.choice((5, 35, 60))), *_sweeps(chance)]
 
 
@@ -290,7 +293,7 @@ def _sweeps(chance: Random) -> Iterator[c.Command]:
 
 def _sweep(chance: Random) -> c.Command:
     whole = chance.random() < 0.3
-    about = None if chance.random() < 0.5 else _any(chance)
+    about = None if chance.random() < 0.5 else anyone(chance)
     return p.Sweep(
         function=chance.choices(list(p.Function), (8, 3, 2, 2, 1, 3))[0],
         about=about,

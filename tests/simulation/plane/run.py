@@ -10,6 +10,7 @@ from tests.simulation.history import shorten
 from tests.simulation.plane.commands import AnyCommand
 from tests.simulation.plane.draw import KINDS, WAITING, draw
 from tests.simulation.plane.history import play
+from tests.simulation.plane.hunt import hunt
 from tests.simulation.plane.world import PlaneWorld
 from tests.simulation.process import Count
 from tests.simulation.run import Histories
@@ -18,13 +19,16 @@ _VARYING = re.compile(r"\d\d:\d\d:\d\d|[a-z]+-\d+(-\d+)?|\b[0-9a-f]{8,}\b|\d+")
 
 
 class PlaneSetting(Histories[PlaneWorld], frozen=True, kw_only=True):
-    """Which histories: the seed, the kinds of jobs, and the blows left out."""
+    """Which histories: the seed, the kinds of jobs, and the blows left out, or the `hunts` of the seed."""
 
     kinds: tuple[Kind, ...] = KINDS
     without: tuple[str, ...] = tuple(WAITING)
+    hunts: bool = False
 
     def history(self, number: int) -> list[Command]:
         """The commands of one history."""
+        if self.hunts:
+            return hunt(f"{self.seed}/{number}")
         return draw(f"{self.seed}/{number}", kinds=self.kinds, without=self.without)
 
     def faults(self, commands: Sequence[Command], world: PlaneWorld | None = None) -> tuple[list[str], Count]:

@@ -16,6 +16,8 @@ HISTORIES = int(
     os.environ.get("SPOTWARDEN_PLANE_HISTORIES") or os.environ.get("SPOTWARDEN_HISTORIES") or "300"
 )
 """A share that fits a run of the tests; continuous integration plays ten thousand (`.ci/run`)."""
+HUNTS = HISTORIES // 5
+"""Besides, so many in which people act while sweeps sleep."""
 PART = 1_000
 """Histories of one test, so that each has the time limit of a test for itself."""
 
@@ -27,6 +29,25 @@ def test_the_plane_keeps_its_word_in_every_history(first):
     whole = run(setting, count, first=first)
     assert whole.failed is None, story(setting, whole.failed)
     assert whole.played == count
+
+
+@pytest.mark.parametrize("first", range(0, HUNTS, PART))
+def test_the_plane_keeps_its_word_while_sweeps_sleep_and_people_act(first):
+    """What a sweep has decided upon may no longer be so when it goes on."""
+    setting, count = PlaneSetting(hunts=True), min(PART, HUNTS - first)
+    whole = run(setting, count, first=first)
+    assert whole.failed is None, story(setting, whole.failed)
+    assert whole.played == count
+
+
+def test_sweeps_sleep_in_most_hunts_and_a_seed_gives_the_same_again():
+    """A hunt without a sweep that goes on shows little."""
+    setting = PlaneSetting(hunts=True)
+    drawn = [setting.history(number) for number in range(200)]
+    asleep = [any(getattr(command, "then", None) is c.Then.PAUSE for command in each) for each in drawn]
+    assert sum(asleep) > 150
+    assert all(any(isinstance(command, c.Run) for command in each) for each in drawn)
+    assert drawn[7] == setting.history(7) != PlaneSetting(hunts=True, seed="2").history(7)
 
 
 def test_histories_of_the_plane_are_rich():
