@@ -137,7 +137,7 @@ class CloudMonitoring:
             found = dict(self._source(source, grid, frozenset(), counts=counts))
             if not found:
                 _SILENT[key] = now + SILENT_FOR
-            rows = found | rows
+            rows = found | rows if rows else found
         return rows
 
     def _source(
@@ -145,8 +145,9 @@ class CloudMonitoring:
     ) -> Iterator[tuple[str, VmLoad]]:
         top = _Question(source.metric, "ALIGN_MAX", "REDUCE_MAX", source.percent, source.kind)
         if not counts:
+            loads: dict[tuple[float, ...], VmLoad] = {}  # equal rows are kept once
             for key, row in self._rows(top, grid, ids).tuples().items():
-                yield key, VmLoad(top=row)
+                yield key, loads.get(row) or loads.setdefault(row, VmLoad(top=row))
             return
         # The counts come before the maximum: a point that is late arrives between two questions, and one
         # that was counted must have been looked at, or a busy GPU would pass for an idle one.
@@ -177,6 +178,7 @@ class CloudMonitoring:
         rows = PagedRows(grid, question.scale, ids, question.kind.instance)
         for series in listed(self._monitoring, self._project, ask, ids):
             rows.take(series)
+            del series
         return rows
 
     def cpus(self, since: datetime, until: datetime, *, ids: Collection[str] = ()) -> Mapping[str, float]:
