@@ -4,6 +4,8 @@ Calls to the bucket by kind of call and of object, and processor time, both for 
 sees the markers to the first that looks at no job any more. recover_spot's own sweeps run in this process,
 over a local cloud in another, so neither the machine's load nor the local cloud's own work is in the figures.
 VMs have no processes. Last comes what each further event costs while one sweep looks at everything.
+
+With `--grow 1,10,100` a table of how that grows; `--plot FILE` draws it.
 """
 
 import argparse
@@ -19,7 +21,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from unittest.mock import patch
 from urllib.parse import parse_qs, unquote, urlsplit
 
@@ -28,12 +30,14 @@ from werkzeug.exceptions import ServiceUnavailable
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+from spotwarden.engine.cache import GenerationCache
 from spotwarden.engine.entry import open_context, wake
 from spotwarden.engine.turn import end_turn, take_turn
 from spotwarden.gcp import tally
 from spotwarden.gcp.connect import connect
 from spotwarden.layout import Layout, MarkerName, NotInLayoutError
 from spotwarden.recovery.sweep import sweep
+from tests.bench.plot import drawn
 from tests.bench.recover_storm import POLICY, launch, preempt_all, running
 from tests.e2e.chaos.cloud import BUCKET, NOTICES, PROJECT, Cloud, served
 
@@ -110,7 +114,26 @@ def opened(cloud: Cloud) -> dict[str, str]:
     return environ
 
 
-def storm(cloud: Cloud, environ: dict[str, str], count: int) -> list[str]:
+class Storm(NamedTuple):
+    """What a storm took: requests to the bucket by kind, processor seconds, sweeps."""
+
+    jobs: list[str]
+    kinds: Counter[str]
+    cpu: float
+    sweeps: int
+
+    @property
+    def calls(self) -> float:
+        """Calls to the bucket for each job."""
+        return sum(self.kinds.values()) / len(self.jobs)
+
+    @property
+    def milliseconds(self) -> float:
+        """Processor time for each job."""
+        return self.cpu / len(self.jobs) * 1000
+
+
+def storm(cloud: Cloud, environ: dict[str, str], count: int) -> Storm:
     """Preempt all, and sweep until all run."""
     jobs = launch(cloud, count)
     for _ in range(3):
@@ -127,13 +150,16 @@ def storm(cloud: Cloud, environ: dict[str, str], count: int) -> list[str]:
             if sweeps > SWEEPS_AT_MOST:
                 sys.exit("not all came back")
         cpu = time.process_time() - cpu
-    whole = sum(kinds.values()) / count
-    rows = [f"| {kind} | {number / count:.2f} |" for kind, number in kinds.most_common()]
+    return Storm(sorted(jobs), kinds, cpu, sweeps)
+
+
+def table(found: Storm) -> list[str]:
+    """What each job took."""
+    kinds = found.kinds.most_common()
     return [
-        *rows,
-        f"| **calls to the bucket a job, {sweeps} sweeps (aim: at most {CALLS_GOAL})** | {whole:.1f} |",
-        f"| **processor milliseconds a job (aim: at most {MILLISECONDS_GOAL})** | {cpu / count * 1000:.1f} |",
-        *events(cloud, environ, jobs=sorted(jobs)[:50]),
+        *(f"| {kind} | {number / len(found.jobs):.2f} |" for kind, number in kinds),
+        f"| **calls to the bucket a job, {found.sweeps} sweeps (aim: {CALLS_GOAL})** | {found.calls:.1f} |",
+        f"| **processor milliseconds a job (aim: at most {MILLISECONDS_GOAL})** | {found.milliseconds:.1f} |",
     ]
 
 
@@ -154,16 +180,50 @@ def events(cloud: Cloud, environ: dict[str, str], jobs: list[str]) -> list[str]:
     return [f"| an event during another's sweep: calls; processor milliseconds | {calls:.2f}; {cpu:.1f} |"]
 
 
-def main() -> None:
-    """Measure and print a table."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--jobs", type=int, default=200)
-    given = parser.parse_args()
+@contextlib.contextmanager
+def cloud_of() -> Iterator[Cloud]:
+    """A local cloud without functions."""
     with (
         tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as home,
         served(Path(home), POLICY, "--no-machines", functions=False) as cloud,
     ):
-        rows = storm(cloud, opened(cloud), given.jobs)
+        yield cloud
+
+
+def grown(counts: list[int], plot: Path | None) -> None:
+    """The same for storms of several sizes, as a table and as a plot."""
+    print("| preempted | calls to the bucket a job | processor time a job | sweeps |\n|---:|---:|---:|---:|")
+    calls, cpu = [], []
+    with cloud_of() as cloud:
+        storm(cloud, opened(cloud), 1)  # imports what it needs
+    for count in counts:
+        GenerationCache.forget()
+        with cloud_of() as cloud:
+            found = storm(cloud, opened(cloud), count)
+        print(f"| {count:,} | {found.calls:.1f} | {found.milliseconds:.1f} ms | {found.sweeps} |", flush=True)
+        calls.append((count, found.calls))
+        cpu.append((count, found.milliseconds))
+    if plot:
+        lines = {"calls to the bucket a job": calls, "processor time a job, ms": cpu}
+        plot.write_text(
+            drawn("Recovery, by the number of preemptions", "VMs preempted", lines), encoding="utf-8"
+        )
+
+
+def main() -> None:
+    """Measure and print a table."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--jobs", type=int, default=200)
+    parser.add_argument("--grow", default="", help="numbers of jobs, with commas between them")
+    parser.add_argument("--plot", type=Path, help="file for a plot of --grow, as SVG")
+    given = parser.parse_args()
+    if given.grow:
+        grown([int(count) for count in given.grow.split(",")], given.plot)
+        return
+    with cloud_of() as cloud:
+        environ = opened(cloud)
+        found = storm(cloud, environ, given.jobs)
+        rows = [*table(found), *events(cloud, environ, jobs=found.jobs[:50])]
     print("\n".join(["| what | for each job |", "|---|---|", *rows]))
 
 
