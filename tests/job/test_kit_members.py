@@ -24,7 +24,8 @@ class Bent:
 
     def boot(self, node, attempt, **more):
         """Boot a VM that waits to be named."""
-        more |= {"NODES": "3", "MASTER_ADDR": f"{self.name}-1", "spotwarden_joins": "1"}
+        more = {"spotwarden_setup": "echo set up", **more, "NODES": "3", "spotwarden_joins": "1"}
+        more["MASTER_ADDR"] = f"{self.name}-1"
         return self.lab.boot(
             node,
             spotwarden_job=self.name,
@@ -81,6 +82,7 @@ def test_survivors_go_on_by_the_next_record_without_a_new_vm(bent):
     assert bent.until_all(2, 2) == ["0 of 2", "1 of 2"]
     assert bent.ranks(2)[second] == "0 of 2"
     assert "saved by 1" in bent.vms[second].said
+    assert bent.vms[second].said.count("set up") == len(["once a boot"])
     assert bent.vms[second].object("metadata/status-code") is None
 
 

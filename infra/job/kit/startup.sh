@@ -2162,15 +2162,7 @@ run_program() {
   export HOME=${HOME:-/root}
   # An image may have a path of its own, so in a container the command says it.
   [ -n "$IMAGE" ] || export PYTHONPATH=${PYTHONPATH:+$PYTHONPATH:}$WORK/python
-  setting setup
-  if [ -n "$REPLY" ]; then
-    bash -c "$REPLY" || {
-      status=$?
-      say "the setup failed with status $status: $REPLY"
-      end_program "$status"
-    }
-  fi
-  [ -z "$IMAGE" ] || [ -e "$BEGUN" ] || "$ENGINE" pull -q "$IMAGE" >/dev/null 2>&1
+  [ -e "$STATE/set-up" ] || set_up
   : >"$READY"
   if await_begin "$STATE/standby"; then
     "${RUN[@]}"
@@ -2185,6 +2177,21 @@ run_program() {
   done <"$STATE/environment"
   "${RUN[@]}"
   end_program $?
+}
+
+# Once a boot: where the program runs again in place, the others of a gang wait for it.
+set_up() {
+  local status
+  setting setup
+  if [ -n "$REPLY" ]; then
+    bash -c "$REPLY" || {
+      status=$?
+      say "the setup failed with status $status: $REPLY"
+      end_program "$status"
+    }
+  fi
+  [ -z "$IMAGE" ] || [ -e "$BEGUN" ] || "$ENGINE" pull -q "$IMAGE" >/dev/null 2>&1
+  : >"$STATE/set-up"
 }
 
 # Until there is nobody any more who writes what it begins with; 0 where this file was there before, and could be taken.
