@@ -142,6 +142,11 @@ class Lab:
         """Whether the API knows this resource."""
         return self._client.get(f"/compute/v1/{path}").is_success
 
+    def status(self, name: str) -> str:
+        """The status of an instance; "" where there is none."""
+        answer = self._client.get(f"/compute/v1/{ZONE}/instances/{name}")
+        return str(answer.json()["status"]) if answer.is_success else ""
+
     def remove(self, path: str) -> None:
         """Delete a resource as its owner would."""
         assert self._client.delete(f"/compute/v1/{path}").is_success
@@ -208,6 +213,7 @@ class Vm:
     def until_off(self) -> None:
         """Wait until it is stopped."""
         self.lab.until(lambda: "Power off" in self.console, f"{self.name} to be off")
+        self.lab.until(lambda: self.lab.status(self.name) in {"TERMINATED", ""}, f"{self.name} to be stopped")
 
     def until_gone(self) -> None:
         """Wait until there is no VM of this name any more."""
