@@ -5,7 +5,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from spotwarden.governance.cases.escalation import next_step
-from spotwarden.model.case import Case, CaseFacts, CaseState, Filed
+from spotwarden.model.action import Tell
+from spotwarden.model.case import Case, CaseFacts, CaseState, Filed, Remediation, Warned
 from spotwarden.model.finding import Subject, Target
 from spotwarden.model.policy import Mode, Policy
 from spotwarden.model.tick import Tick
@@ -21,3 +22,30 @@ def test_a_sweep_that_slept_closes_nothing_that_a_later_one_has_looked_at(later,
     facts = CaseFacts(rule="idle", key="1", filed=Filed(case=case, generation=1))
     tick = Tick(function="flag_idle_gpus", sweep="s", now=NOW)
     assert (next_step(facts, Policy(version="t", mode=Mode.ENFORCE), tick) is not None) is closes
+
+
+@pytest.mark.parametrize(
+    ("looked", "there", "kind"),
+    [
+        (NOW, False, "idle_acted"),
+        (NOW + timedelta(seconds=1), False, "idle_cleared"),
+        (NOW, True, "idle_cleared"),
+    ],
+)
+def test_a_veto_that_comes_between_the_remedy_and_its_record_does_not_hide_it(looked, there, kind):
+    """Nobody has seen the VM since it was to be stopped; one that was seen since went for another reason."""
+    subject = Subject(key="1", job="job", owner="ada", targets=(Target(id="1", name="vm", zone="z"),))
+    case = Case(
+        rule="idle",
+        subject=subject,
+        state=CaseState.SUSPECTED,
+        opened=NOW,
+        looked=looked,
+        warnings=(Warned(level=1, at=NOW, notice="w", counts=False),),
+        remediations=(Remediation(target="1", request_id="r", at=NOW),),
+    )
+    facts = CaseFacts(rule="idle", key="1", filed=Filed(case=case, generation=1), there=there)
+    later = Tick(function="flag_idle_gpus", sweep="s", now=NOW + timedelta(minutes=9))
+    step = next_step(facts, Policy(version="t", mode=Mode.ENFORCE), later)
+    assert isinstance(step, Tell)
+    assert step.notice.kind == kind

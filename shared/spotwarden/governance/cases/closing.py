@@ -57,9 +57,15 @@ def without_finding(facts: CaseFacts, policy: Policy, tick: Tick) -> CaseStep | 
 def _was_acted_upon(facts: CaseFacts, case: Case) -> bool:
     """Whether the remedy was taken, as far as anybody can tell: asked for without an answer, and all gone."""
     if case.state not in {CaseState.DUE, CaseState.ACTED}:
-        return False
+        return _was_answered_too_late(facts, case)
     taken = any(remediation.operation for remediation in case.remediations)
     return taken or (not facts.there and any(not remediation.error for remediation in case.remediations))
+
+
+def _was_answered_too_late(facts: CaseFacts, case: Case) -> bool:
+    """Whether a person's answer came between the remedy and its record, and nobody has seen the VMs since."""
+    sent = [remediation for remediation in case.remediations if not remediation.error]
+    return bool(sent) and not facts.there and all(case.looked <= remediation.at for remediation in sent)
 
 
 def clear(facts: CaseFacts, why: str, policy: Policy, tick: Tick) -> CaseStep | None:
