@@ -23,6 +23,7 @@ from spotwarden.model.instance import Status
 from spotwarden.model.launch import NoLaunch
 from spotwarden.model.outcome import Done, Lost, Unanswered
 from spotwarden.recovery import notices
+from spotwarden.recovery.identity import CLOCKS_APART
 from spotwarden.recovery.placing import UNANSWERED_AT_MOST
 from spotwarden.recovery.progress import after
 from tests.recovery.facts import NOW
@@ -175,6 +176,12 @@ def test_a_request_taken_over_keeps_its_request_id(some, step, ours, asked):
     sent = step(placing(some, lease=ours, tries=(asked(request_id="r-9"),)))
     assert isinstance(sent, LaunchInstances)
     assert sent.request_id == "r-9"
+
+
+def test_a_request_says_until_when_it_may_be_sent(some, step, ours, asked):
+    """Then somebody else may take the attempt over, by a clock that is ahead of this one."""
+    sent = step(placing(some, lease=ours, tries=(asked(),)))
+    assert sent.before == ours.until - CLOCKS_APART
 
 
 def test_an_accepted_request_needs_no_lease(some, step, tick, asked):

@@ -502,7 +502,24 @@ TESTS: Mapping[str, str] = {
         "tests/governance/test_sweep.py::test_one_that_is_exempted_after_the_warning_is_left_alone"
     ),
     "a sweep may act on everything": (
-        "tests/governance/cases/test_blast.py::test_two_rules_share_one_radius"
+        "tests/governance/cases/test_approval.py"
+        "::test_a_gang_beyond_the_budget_is_not_stopped_and_ops_are_asked_once"
+    ),
+    "whatever is gone was our doing": (
+        "tests/governance/cases/test_local_ssd.py"
+        "::test_an_early_stop_that_somebody_keeps_after_its_job_was_closed_leaves_no_orphan"
+    ),
+    "requests have no last moment": (
+        "tests/recovery/test_attempts.py::test_a_request_says_until_when_it_may_be_sent"
+    ),
+    "a preemption is no loss": (
+        "tests/recovery/test_fates.py::test_each_kind_of_operation_means_what_it_means"
+    ),
+    "all attempts ask with one id": (
+        "tests/recovery/test_launching.py::test_request_ids_differ_by_job_attempt_place_and_turn"
+    ),
+    "a move that is refused asks elsewhere": (
+        "tests/recovery/test_moves.py::test_where_the_place_has_no_room_the_job_stays_as_the_next_attempt"
     ),
     "a case is never closed": (
         "tests/governance/test_sweep.py::test_a_case_is_closed_once_the_vm_has_stopped"
