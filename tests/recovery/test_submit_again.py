@@ -57,6 +57,26 @@ def test_once_that_vm_is_stopped_it_is(ada):
     assert ada.runs()
 
 
+def test_a_vm_at_rest_that_has_the_name_is_told_of(ada):
+    """The job goes to another zone than the one that its owner has asked for."""
+    assert ada.type("stop", "test-vm", "--yes").exit_code == 0
+    ada.wait(minutes=2)
+    (former,) = ada.vms()
+    said = again(ada).output
+    assert (
+        f"us-central1-a already has a VM test-vm (id {former}), so test-vm is launched in another zone"
+        in said
+    )
+    assert "gcloud compute instances delete test-vm --zone=us-central1-a" in said
+
+
+def test_where_nothing_has_the_name_no_other_zone_is_told_of(ada):
+    """The VM went with its job."""
+    assert ada.type("stop", "test-vm", "--yes", "--delete").exit_code == 0
+    ada.wait(minutes=2)
+    assert "another zone" not in again(ada).output
+
+
 def test_a_vm_that_is_on_its_way_out_is_waited_for(ada):
     """What it writes last would come after what the new one has read."""
     ada.ended("0")

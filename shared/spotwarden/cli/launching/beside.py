@@ -8,6 +8,7 @@ from spotwarden import clock
 from spotwarden.cli.context import Context, new_tick
 from spotwarden.engine.context import SweepContext
 from spotwarden.model.facts import JobFacts
+from spotwarden.model.launch import Launch
 from spotwarden.recovery import submission
 from spotwarden.recovery.own_instances import with_own_instances
 
@@ -16,8 +17,10 @@ LEAVES_SECONDS = 90
 LOOK_EVERY_SECONDS = 2
 
 
-def refuse_beside(context: Context, facts: JobFacts) -> None:
+def refuse_beside(context: Context, facts: JobFacts, launch: Launch) -> None:
     """Refuse to launch a job beside a VM of its own; `ClickException` says which, and what to do.
+
+    A VM at rest that has the job's name in the zone that was asked for is told of: the job goes elsewhere.
 
     One that goes by itself, as those of a job that has ended do, is waited for. An attempt under way is gone
     on with, and a job of which nothing is stored has no VM: nobody looks then.
@@ -38,6 +41,14 @@ def refuse_beside(context: Context, facts: JobFacts) -> None:
             click.echo(f"waiting until {leaving} of {facts.job} is gone", err=True)
             told = leaving
         time.sleep(LOOK_EVERY_SECONDS)
+    for former in (*seen.instances, *seen.namesakes):
+        if former.name in launch.nodes and former.zone == launch.place:
+            click.echo(
+                f"{former.zone} already has a VM {former.name} (id {former.id}), so {facts.job} is launched"
+                f" in another zone. To free the name: gcloud compute instances delete {former.name}"
+                f" --zone={former.zone}",
+                err=True,
+            )
 
 
 def _with_instances(context: Context, facts: JobFacts) -> JobFacts:

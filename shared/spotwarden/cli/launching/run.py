@@ -167,7 +167,7 @@ def _launch(
     context.check_clock()
     if problem := submission.problem(first, again=again) or submission.another_script(first, package.launch):
         raise click.ClickException(problem)
-    refuse_beside(context, first)
+    refuse_beside(context, first, package.launch)
     file = file_of(limits) if limits else first.file
     check_fitting(context, package.launch, file, record.by)
     if problem := range_problem(package.launch, file):

@@ -55,7 +55,7 @@ def submit(script: Path, job: str, code: Path | None, owner: str, *, again: bool
         raise click.ClickException(problem)
     if problem := range_problem(package.launch, facts.file):
         raise click.ClickException(problem)
-    refuse_beside(context, facts)
+    refuse_beside(context, facts, package.launch)
     check_fitting(context, package.launch, facts.file, owner)
     check_offered(context.cloud.compute, package.launch)
     check_priced(context, package.launch, facts.file.budget)
