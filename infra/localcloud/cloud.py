@@ -1,11 +1,12 @@
 """All services in one loop: made here, joined here, started and stopped in the right order."""
 
 import contextlib
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Self
 
+import grpc
 import msgspec
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
@@ -17,7 +18,6 @@ from localcloud.access import owner
 from localcloud.access.services import SERVICES
 from localcloud.clock import Clock
 from localcloud.compute import ComputeService, Pace, Timings
-from localcloud.compute.api.call import NOBODY
 from localcloud.deployed import DeployedService
 from localcloud.deployment import Where
 from localcloud.endpoints import Endpoints
@@ -32,7 +32,8 @@ from localcloud.machines import NoMachines, ProcessMachines
 from localcloud.mailbox import NOTICES, Mailbox
 from localcloud.monitoring import MonitoringService
 from localcloud.outbound import Outbound
-from localcloud.permissions import checked_routes
+from localcloud.permissions import OWNER, checked_routes
+from localcloud.permissions.denials import Denials, DenialsMiddleware
 from localcloud.permissions.doors import Doors
 from localcloud.private import tighten
 from localcloud.project import number_of
@@ -83,6 +84,7 @@ class LocalCloud:
         post = self.travel.held(self._outbound.post)
         self.travel.recall()
         self.faults = Faults(now=clock.elapsed)
+        self.denials = Denials()
         self.mailbox = Mailbox(clock=clock)
         self.monitoring = MonitoringService(project=project, clock=clock, limits=lambda: self.limits.now)
         self.pubsub = PubSubService(project=project, clock=clock, post=post)
@@ -103,7 +105,7 @@ class LocalCloud:
         self.machines = self._machines(clock) if options.machines else NoMachines()
         self.compute = self._compute(options, clock)
         number = number_of(project)
-        self.projects = ProjectService(project=project, number=number, owner=NOBODY, clock=clock)
+        self.projects = ProjectService(project=project, number=number, owner=OWNER, clock=clock)
         self.accounts = ServiceAccounts(project=project, number=number)
         self.deployed = DeployedService(project=project, clock=clock, running=self.functions.deployed)
         handlers = [*self.pubsub.handlers(), *self.monitoring.handlers()]
@@ -113,9 +115,15 @@ class LocalCloud:
         self.doors = Doors(handlers=handlers, faults=self.faults, limits=limits)
         self.app = self._app(limits)
         self._http = Listener(self.app, port=options.http_port, rules=SERVICES)
-        self._grpc = GrpcServer(handlers, faults=self.faults, port=options.grpc_port, limits=limits)
+        self._grpc = self._grpc_server(options.grpc_port, handlers, limits)
         self.limits.follow(self._limit)
         self._undo = contextlib.AsyncExitStack()
+
+    def _grpc_server(
+        self, port: int, handlers: Sequence[grpc.GenericRpcHandler], limits: CallLimits
+    ) -> GrpcServer:
+        enter = self.denials.apply
+        return GrpcServer(handlers, faults=self.faults, port=port, limits=limits, enter=enter)
 
     def _app(self, limits: CallLimits) -> Starlette:
         """All services, behind what each call passes on its way to them."""
@@ -125,6 +133,7 @@ class LocalCloud:
             Middleware(XmlPaths, has_bucket=self.storage.has_bucket, now=self._clock.now),
             *limits.middleware(),
             Middleware(RetryMiddleware, tests=retries),
+            Middleware(DenialsMiddleware, denials=self.denials),
         ]
         return build_app([*self._routes(), *retries.routes()], faults=self.faults, middleware=around)
 
@@ -287,6 +296,7 @@ class LocalCloud:
             *admin,
             *self.functions.admin_routes(),
             *self.faults.admin_routes(),
+            *self.denials.admin_routes(),
             *self.limits.admin_routes(),
             *self.mailbox.routes(),
             *identity.routes(),

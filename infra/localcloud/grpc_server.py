@@ -33,7 +33,8 @@ MOST_BYTES = 64 * 1024 * 1024
 class GrpcServer:
     """Serves handlers inside the running loop. A port of 0 means any that is free.
 
-    With an `account` every call is taken for one of its own. Every call is subject to `limits`.
+    With an `account` every call is taken for one of its own. Every call is subject to `limits`; `enter` runs
+    before it.
     """
 
     def __init__(
@@ -45,7 +46,9 @@ class GrpcServer:
         account: Account | None = None,
         user: Owner | None = None,
         limits: CallLimits | None = None,
+        enter: Callable[[], None] = lambda: None,
     ) -> None:
+        self._enter = enter
         self._limits = limits or CallLimits.none()
         self._handlers = handlers
         self._owner = user or owner()
@@ -76,7 +79,7 @@ class GrpcServer:
         ]
         # Two servers that share a port would each get half of the calls.
         server = grpc.aio.server(
-            interceptors=[_Around(self._faults, self._account, self._stranger, self._limits)],
+            interceptors=[_Around(self._faults, self._admit, self._stranger, self._limits)],
             options=[*sizes, ("grpc.so_reuseport", 0)],
         )
         server.add_generic_rpc_handlers(tuple(self._handlers))
@@ -93,6 +96,10 @@ class GrpcServer:
         if self._server is not None:
             await self._server.stop(grace.total_seconds())
             self._server = None
+
+    def _admit(self) -> None:
+        call_as(self._account)
+        self._enter()
 
     def _stranger(self, context: grpc.aio.ServicerContext[Any, Any]) -> str:
         """Why this call is not answered, "" where it is: its peer is `ipv4:127.0.0.1:PORT`."""
@@ -113,12 +120,16 @@ class _Around(grpc.aio.ServerInterceptor):
     """Puts the fault rules around every call, and turns an `ApiError` into its status."""
 
     def __init__(
-        self, faults: Faults, account: Account | None, stranger: Callable[[Any], str], limits: CallLimits
+        self,
+        faults: Faults,
+        admit: Callable[[], None],
+        stranger: Callable[[Any], str],
+        limits: CallLimits,
     ) -> None:
         self._limits = limits
         self._stranger = stranger
         self._faults = faults
-        self._account = account
+        self._admit = admit
 
     async def intercept_service(
         self, continuation: Callable[[Any], Awaitable[Any]], handler_call_details: grpc.HandlerCallDetails
@@ -143,7 +154,7 @@ class _Around(grpc.aio.ServerInterceptor):
             try:
                 about = resource(request)
                 async with self._limits.around(method), self._faults.around(service, method, about):
-                    call_as(self._account)
+                    self._admit()
                     answer = await behave(request, context)
             except ApiError as error:
                 await context.abort(code_of(error), error.message)
@@ -160,7 +171,7 @@ class _Around(grpc.aio.ServerInterceptor):
             await self._refuse_strangers(context)
             try:
                 async with self._faults.around(service, method):
-                    call_as(self._account)
+                    self._admit()
                     async for answer in behave(requests, context):
                         yield answer
             except ApiError as error:

@@ -52,7 +52,7 @@ SETTINGS = {"SPOTWARDEN_PROJECT": PROJECT, "SPOTWARDEN_BUCKET": "no-bucket", "SP
                 "Google Cloud refused the request: forbidden: Required 'compute.instances.list' permission\n"
                 "Ask an administrator of the project for roles/compute.viewer on the project (to launch and"
                 " stop jobs: roles/compute.instanceAdmin.v1)"
-                ". Then run the command again. Roles: docs/deploy/permissions.md"
+                ". Roles: docs/deploy/permissions.md\nThen run the command again"
             ),
         ),
         (
@@ -60,7 +60,7 @@ SETTINGS = {"SPOTWARDEN_PROJECT": PROJECT, "SPOTWARDEN_BUCKET": "no-bucket", "SP
             (
                 "Google Cloud refused the request: 403 storage.objects.create denied\n"
                 "Ask an administrator of the project for roles/storage.objectUser on the bucket"
-                ". Then run the command again. Roles: docs/deploy/permissions.md"
+                ". Roles: docs/deploy/permissions.md\nThen run the command again"
             ),
         ),
         (
@@ -71,7 +71,18 @@ SETTINGS = {"SPOTWARDEN_PROJECT": PROJECT, "SPOTWARDEN_BUCKET": "no-bucket", "SP
                 "Google Cloud refused the request: 403 ada lacks storage.objects.list\n"
                 "Ask an administrator of the project for roles/storage.objectViewer on the bucket (to"
                 " launch jobs: roles/storage.objectUser)"
-                ". Then run the command again. Roles: docs/deploy/permissions.md"
+                ". Roles: docs/deploy/permissions.md\nThen run the command again"
+            ),
+        ),
+        (
+            Forbidden(
+                'POST https://storage.googleapis.com/u: {"error":{"message":"ada does not have'
+                ' storage.objects.create access.","errors":[{"message":"ada"}]}}: (\'Request failed\', 403)'
+            ),
+            (
+                "Google Cloud refused the request: 403 ada does not have storage.objects.create access.\n"
+                "Ask an administrator of the project for roles/storage.objectUser on the bucket"
+                ". Roles: docs/deploy/permissions.md\nThen run the command again"
             ),
         ),
         (

@@ -18,6 +18,8 @@ gcloud compute instances create {name} --zone=us-central1-a --machine-type=e2-sm
   --image-family=debian-12 --image-project=debian-cloud \\
   --provisioning-model=SPOT --instance-termination-action=DELETE --metadata=startup-script='sleep 600'
 """
+RUN = ["run", "--gpu", "l4:1", "--zone", "us-central1-a", "--no-follow", "--job"]
+PROGRAM = ["--", "python", "train.py"]
 IMPURE = PURE.replace("e2-small", "$(printf %s e2-small | rev | rev)")
 
 
@@ -27,10 +29,11 @@ class Shell:
     def __init__(self, environment):
         self.environment = environment
 
-    def run(self, *words, **environment):
-        """Run `spotwarden …` and give what came of it."""
+    def run(self, *words, at=None, **environment):
+        """Run `spotwarden …`, in the folder `at` if there is one, and give what came of it."""
         return subprocess.run(
             [str(SPOTWARDEN), *words],
+            cwd=at,
             capture_output=True,
             text=True,
             timeout=60,
@@ -233,6 +236,33 @@ def test_a_mistake_is_answered_in_words(shell, words, says):
     assert refused.returncode != 0
     assert says in refused.stderr
     assert "Traceback" not in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("permission", "words", "role"),
+    [
+        ("storage.objects.list", ["jobs"], "roles/storage.objectViewer on the bucket"),
+        ("storage.objects.list", [*RUN, "unlisted", *PROGRAM], "roles/storage.objectViewer on the bucket"),
+        ("storage.objects.create", [*RUN, "unsent", *PROGRAM], "roles/storage.objectUser on the bucket"),
+        (
+            "compute.instances.create",
+            [*RUN, "denied", *PROGRAM],
+            "roles/compute.instanceAdmin.v1 on the project",
+        ),
+        ("compute.instances.list", ["stop", "denied"], "roles/compute.viewer on the project"),
+        ("pubsub.topics.publish", ["notices", "test", "--to", "a@b.co"], "roles/pubsub.publisher"),
+    ],
+)
+def test_whoever_lacks_a_permission_is_told_which_role_to_ask_for(shell, tmp_path, permission, words, role):
+    """In Google's words for what is missing, and never as a traceback or JSON."""
+    (tmp_path / "train.py").write_text("print(1)\n", encoding="utf-8")
+    assert shell.ok("local", "deny", permission) == f"denied: {permission}\n"
+    refused = shell.run(*words, at=tmp_path)
+    assert shell.ok("local", "deny", "--off") == "no permission is denied\n"
+    assert refused.returncode == 1
+    assert f"Ask an administrator of the project for {role}" in refused.stderr
+    assert "Traceback" not in refused.stderr
+    assert '{"' not in refused.stderr
 
 
 def test_without_settings_a_command_says_what_to_set(shell):

@@ -80,6 +80,24 @@ def fault(*, off: bool, show: bool, **rule: Any) -> None:
         click.echo(f"fault {line['id']}: {line['rule']}, hit {line['hits']} times")
 
 
+@click.command()
+@click.argument("permissions", nargs=-1, metavar="[PERMISSION]...")
+@click.option("--off", is_flag=True, help="Give all permissions back.")
+def deny(permissions: tuple[str, ...], *, off: bool) -> None:
+    """Take permissions from you, commands and VMs.
+
+    Functions keep theirs. Without a permission, list what is denied.
+
+    Example: spotwarden local deny compute.instances.create
+    """
+    if off:
+        call("DELETE", "/local/denials")
+    for permission in permissions:
+        call("POST", "/local/denials", {"permission": permission})
+    denied = call("GET", "/local/denials")["denied"]
+    click.echo(f"denied: {', '.join(denied)}" if denied else "no permission is denied")
+
+
 NAMES = {"after": "after_work", "delay": "delay_seconds", "seconds": "for_seconds"}
 
 

@@ -2,7 +2,7 @@
 
 import click
 
-from localcloud.commands.knobs import agent, env, fault, mail, preempt, status, stockout, tick, travel
+from localcloud.commands.knobs import agent, deny, env, fault, mail, preempt, status, stockout, tick, travel
 from localcloud.commands.serve import serve
 from localcloud.commands.shell import shell
 from localcloud.commands.story import story
@@ -36,5 +36,5 @@ def main() -> None:
     """
 
 
-for command in (serve, env, status, preempt, stockout, fault, tick, travel, agent, mail, shell, story):
+for command in (serve, env, status, preempt, stockout, fault, deny, tick, travel, agent, mail, shell, story):
     main.add_command(command)

@@ -31,6 +31,26 @@ _SOURCES = {
     "sourceDisk": "compute.disks.useReadOnly",
 }
 
+ASKED = frozenset(
+    {
+        *_SET.values(),
+        *_SOURCES.values(),
+        ACT_AS,
+        "compute.addresses.use",
+        "compute.disks.create",
+        "compute.disks.setLabels",
+        "compute.disks.use",
+        "compute.disks.useReadOnly",
+        "compute.images.useReadOnly",
+        "compute.instanceTemplates.useReadOnly",
+        "compute.machineImages.useReadOnly",
+        "compute.resourcePolicies.use",
+        "compute.subnetworks.use",
+        "compute.subnetworks.useExternalIp",
+    }
+)
+"""All that `created` may ask for."""
+
 
 def created(place: str, body: Json, query: str) -> Iterator[Need]:
     """What an insert or bulk insert needs besides; `place` is the path, `projects/P/zones/Z/instances…`."""

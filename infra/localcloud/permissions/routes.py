@@ -8,7 +8,7 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from localcloud.permissions.account import Need
-from localcloud.permissions.caller import caller
+from localcloud.permissions.caller import demand, is_limited
 from localcloud.permissions.creation import created
 from localcloud.permissions.tables import ROUTES, PermissionAsk
 
@@ -45,13 +45,12 @@ class _Checked:
         Raises:
             ApiError: 403.
         """
-        account = caller()
-        if account is not None:
+        if is_limited():
             verb = "GET" if scope["method"] == "HEAD" else scope["method"]
-            account.demand(_needs(ROUTES[verb, self._path], scope, self._path))
+            demand(*_needs(ROUTES[verb, self._path], scope, self._path))
             if verb == "POST" and self._creates:
                 body, receive = await _read(receive)
-                account.demand(created(_place(scope), body, scope["query_string"].decode()))
+                demand(*created(_place(scope), body, scope["query_string"].decode()))
         await self._app(scope, receive, send)
 
 

@@ -11,7 +11,7 @@ from starlette.routing import BaseRoute, Route
 from localcloud.clock import Clock, rfc3339
 from localcloud.errors import ApiError
 from localcloud.http import Json
-from localcloud.permissions import caller
+from localcloud.permissions import holds
 from localcloud.projects.policy import ProjectPolicy
 from localcloud.rpc import RpcError, page
 from localcloud.rpc.parameters import binding
@@ -108,8 +108,7 @@ class ProjectService:
         """The permissions that the caller holds of those it asks for; the owner holds all."""
         self._check(request)
         body = await _body(request, TestBody, "TestIamPermissionsRequest")
-        account = caller()
-        held = [name for name in body.permissions if account is None or name in account.permissions]
+        held = [name for name in body.permissions if holds(name)]
         return Json({"permissions": held} if held else {})
 
 

@@ -1,6 +1,7 @@
 """What a person is told of what went wrong outside of us."""
 
 import errno
+import json
 import re
 from http import HTTPStatus
 
@@ -17,9 +18,11 @@ _OTHER_TOPIC = (
     "Check its name with: spotwarden config list\nTo change it: spotwarden config set notices my-topic"
 )
 _TOO_MANY = "The project makes too many requests. Wait a minute, then run the command again"
+_AGAIN = "\nThen run the command again"
 _RATE = re.compile(r"rateLimitExceeded|RESOURCE_EXHAUSTED")
 _ADDRESS = re.compile(r"host='([^']+)', port=(\d+)\).*\[Errno -?\d+\] ([\w ]+)", re.DOTALL)
 _ASKED = re.compile(r"(?<=\d )(?:GET|PUT|POST|PATCH|DELETE) https?://\S+: ")
+_ANSWER = re.compile(r'\{"error":.*?"message":\s*("(?:[^"\\]|\\.)*").*', re.DOTALL)
 _BUCKET = re.compile(r"/b/([^/?]+).*bucket does not exist", re.DOTALL)
 _TOPIC = re.compile(r"Resource not found \(resource=([^)]+)\)")
 _ON_BUCKET = re.compile(r"/b/|bucket", re.IGNORECASE)
@@ -38,13 +41,13 @@ def _next(error: Exception) -> str:
     if code == HTTPStatus.UNAUTHORIZED:
         return "\nTo log in again: gcloud auth application-default login"
     if code == HTTPStatus.FORBIDDEN:
-        return f"\n{role_to_ask_for(str(error))}"
+        return f"\n{role_to_ask_for(str(error))}{_AGAIN}"
     return ""
 
 
 def _refused(error: Exception) -> str:
     """What Google's libraries say, without the address that they asked; and what to type next."""
-    code, said = getattr(error, "code", None), _ASKED.sub("", str(error))
+    code, said = getattr(error, "code", None), _ANSWER.sub(_message, _ASKED.sub("", str(error)))
     if code is None:
         return f"no usable Google Cloud credentials: {said}{_next(error)}"
     if code == HTTPStatus.NOT_FOUND and (bucket := _BUCKET.search(str(error))):
@@ -52,6 +55,11 @@ def _refused(error: Exception) -> str:
     if code == HTTPStatus.NOT_FOUND and (topic := _TOPIC.search(str(error))):
         return f"there is no Pub/Sub topic {topic[1]!r}\n{_OTHER_TOPIC}"
     return f"Google Cloud refused the request: {said}{_next(error)}"
+
+
+def _message(answer: re.Match[str]) -> str:
+    """The sentence in an answer's JSON, which the library shows whole where an upload is refused."""
+    return str(json.loads(answer[1]))
 
 
 def _brief(said: str) -> str:
@@ -77,7 +85,7 @@ def complaint(error: Exception) -> str:
     if isinstance(error, REFUSALS):
         return _refused(error)
     if isinstance(error, RejectedError) and (step := next_step(str(error))):
-        return f"Google Cloud refused the request: {error}{step}"
+        return f"Google Cloud refused the request: {error}{step}{_AGAIN}"
     if isinstance(error, OSError) and error.errno in _THIS_MACHINE:
         where = f": {error.filename}" if error.filename else ""
         return f"this machine doesn't allow it: {error.strerror}{where}"

@@ -17,7 +17,10 @@ _ROLES = (
     (r"compute\.\w+\.(?:get|list)\b", _VIEW_VMS),
     (r"compute\.\w+\.\w", "roles/compute.instanceAdmin.v1 on the project"),
     (r"logging\.\w+\.", "roles/logging.viewer on the project"),
-    (r"pubsub\.topics\.publish", "roles/pubsub.publisher on the topic of notices"),
+    (
+        r"pubsub\.topics\.publish|User not authorized to perform this action",
+        "roles/pubsub.publisher on the topic of notices",
+    ),
 )
 """The role that has a permission, by how Google names what is missing. The first that fits counts."""
 _QUOTA = (
@@ -29,7 +32,7 @@ _QUOTA = (
 def role_to_ask_for(error: str) -> str:
     """Which role to ask for, and on what; without its name where Google does not say what is missing."""
     role = next((role for words, role in _ROLES if re.search(words, error)), "the role that this needs")
-    return f"Ask an administrator of the project for {role}. Then run the command again. Roles: {_DOCS}"
+    return f"Ask an administrator of the project for {role}. Roles: {_DOCS}"
 
 
 def next_step(error: str) -> str:

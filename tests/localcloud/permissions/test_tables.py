@@ -7,7 +7,7 @@ from starlette.routing import Route
 
 from localcloud.cloud import LocalCloud, Options
 from localcloud.permissions import checked_routes
-from localcloud.permissions.creation import created
+from localcloud.permissions.creation import ASKED, created
 from localcloud.permissions.tables import METHODS, ROUTES
 
 PLACE = "projects/p/zones/us-central1-a/instances"
@@ -56,7 +56,9 @@ def test_permissions_are_spelt_as_permissions():
 
 def names(body: dict[str, object], query: str = "", place: str = PLACE) -> list[str]:
     """What creating a VM asks for besides."""
-    return [need.permission for need in created(place, body, query)]
+    asked = [need.permission for need in created(place, body, query)]
+    assert ASKED.issuperset(asked)
+    return asked
 
 
 BESIDES = [

@@ -1,6 +1,7 @@
 """The project and its IAM policy, as tools ask for them before they do anything else."""
 
 import shutil
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -114,7 +115,7 @@ def test_the_owner_holds_every_permission(http: httpx.Client):
 def test_a_function_holds_what_its_role_grants(http: httpx.Client, monkeypatch: pytest.MonkeyPatch):
     """Of what is asked for, and no more; nothing is an empty answer."""
     account = Account(name="a", email="a@example.com", permissions=frozenset({"compute.instances.create"}))
-    monkeypatch.setattr("localcloud.projects.service.caller", lambda: account)
+    monkeypatch.setattr(sys.modules["localcloud.permissions.caller"], "caller", lambda: account)
     asked = ["compute.instances.create", "compute.instances.delete"]
     path = f"{ITEM}:testIamPermissions"
     assert http.post(path, json={"permissions": asked}).json() == {"permissions": asked[:1]}

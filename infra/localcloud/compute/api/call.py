@@ -22,12 +22,11 @@ from localcloud.compute.shelf import Resource
 from localcloud.compute.site import Site
 from localcloud.errors import ApiError
 from localcloud.http import Json, read_json
-from localcloud.permissions import caller
+from localcloud.permissions import OWNER, caller
 
 Answer = Mapping[str, Any]
 Handler = Callable[["Call"], Awaitable[Answer]]
 
-NOBODY = "developer@example.com"
 """Who a caller is whose token does not say it: gcloud's, whose token file holds any text."""
 
 _TOKEN = re.compile(r"Bearer local-(?P<email>\S+@\S+)", re.IGNORECASE)
@@ -91,7 +90,7 @@ class Call:
         if match := _FUNCTION.fullmatch(agent):
             account = f"spotwarden-{match['name']}@{self.site.project}.iam.gserviceaccount.com"
             return Caller(email=account, agent=agent)
-        return Caller(email=NOBODY, agent=agent)
+        return Caller(email=OWNER, agent=agent)
 
     @property
     def ask(self) -> Ask:
