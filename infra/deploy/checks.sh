@@ -93,7 +93,7 @@ check_bucket() {
   if ! found=$(gcloud storage buckets describe "gs://$bucket" --raw --format='value(projectNumber)' 2>&1); then
     case "$found" in
       *403* | *ermission*) refuse "you have no access to gs://$bucket; you need storage.buckets.get and storage.buckets.setIamPolicy on it (roles/storage.admin)" ;;
-      *) refuse "there is no bucket gs://$bucket; it holds the jobs, and is never made or removed here: gcloud storage buckets create gs://$bucket --project=$project --location=$region --uniform-bucket-level-access" ;;
+      *) refuse "there is no bucket gs://$bucket; it holds the jobs, and is never created or deleted here: gcloud storage buckets create gs://$bucket --project=$project --location=$region --uniform-bucket-level-access" ;;
     esac
   fi
   [ "$found" = "$number" ] ||

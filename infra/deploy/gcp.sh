@@ -80,7 +80,7 @@ show_plan() {
   if [ -n "$has_state" ]; then
     init
   else
-    say "There is no gs://$state yet: this is all that a first deployment makes, besides that bucket."
+    say "There is no gs://$state yet: this is all that a first deployment creates, besides that bucket."
     init_without_state
   fi
   # A look takes no lock: that would be a change of the bucket.

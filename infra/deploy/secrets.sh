@@ -106,7 +106,7 @@ new_keys() {
   fi
   key=$(head -c 32 /dev/urandom | base64 | tr '+/' '-_')
   # An empty key would sign as well, and everybody could.
-  [[ $key =~ ^[A-Za-z0-9_-]{43}=$ ]] || refuse "no signing key could be made: head, base64 or tr of this machine fails; nothing was deployed"
+  [[ $key =~ ^[A-Za-z0-9_-]{43}=$ ]] || refuse "couldn't create a signing key: head, base64 or tr of this machine fails; nothing was deployed"
   printf 'k%d:%s%s' $((${last:-0} + 1)) "$key" "$old"
 }
 
@@ -118,6 +118,6 @@ add_secrets() {
         --format='value(name.basename())' --quiet) ||
       refuse "no version of $(secret_id "$name") could be added; you need secretmanager.versions.add"
     [ "$added" = "${expected[$name]}" ] ||
-      refuse "somebody else has added a version of $(secret_id "$name") meanwhile ($added, not ${expected[$name]}); run this again"
+      refuse "someone else added a version of $(secret_id "$name") meanwhile ($added, not ${expected[$name]}); run this again"
   done
 }

@@ -16,10 +16,10 @@ find_state() {
 
 make_state() {
   [ -z "$has_state" ] || return 0
-  say "Making gs://$state, for Terraform's state."
+  say "Creating gs://$state, for Terraform's state."
   gcloud storage buckets create "gs://$state" --project="$project" --location="$region" \
     --uniform-bucket-level-access --public-access-prevention --quiet >&2 ||
-    refuse "gs://$state could not be made: the name may be taken; name another with --state-bucket"
+    refuse "gs://$state couldn't be created: the name may be taken; choose another with --state-bucket"
   has_state=1
 }
 

@@ -123,10 +123,10 @@ def test_what_is_as_it_should_be_is_good():
         ("tick", changed(SCHEDULE, state="PAUSED"), "it is PAUSED: resume it"),
         ("tick", changed(SCHEDULE, schedule="* * * * *"), "its schedule is '* * * * *'"),
         ("tick", changed(SCHEDULE, pubsubTarget=changed(TARGET, data="")), "it carries no data"),
-        ("tick", changed(SCHEDULE, pubsubTarget=changed(TARGET, attributes={})), "lacks the attribute"),
+        ("tick", changed(SCHEDULE, pubsubTarget=changed(TARGET, attributes={})), "has no attribute"),
         ("tick", changed(SCHEDULE, pubsubTarget=changed(TARGET, topicName="x")), "it goes to x"),
         ("function", changed(FUNCTION, state="FAILED", stateMessages=[{"message": "no build"}]), "no build"),
-        ("function", changed(FUNCTION, serviceConfig={}), "it looks at the bucket None"),
+        ("function", changed(FUNCTION, serviceConfig={}), "it uses the bucket None"),
         (
             "function",
             changed(

@@ -269,11 +269,11 @@ def test_samples_go_to_no_malformed_address(workstation, published, to):
 def test_a_policy_that_mails_nobody_is_told_of(workstation, published):
     """The samples are on the topic all the same."""
     Path(workstation.policy).write_text('version = "1"\nmode = "enforce"\n[notify]\nemail = false\n')
-    assert "only who subscribes" in workstation.ok(
+    assert "only subscribers" in workstation.ok(
         "notices", "test", "--to", "a@b.example", "--kind", "recovered"
     )
     Path(workstation.policy).write_text('version = "1"\nmode = "enforce"\n[notify]\nemail = true\n')
-    assert "only who" not in workstation.ok("notices", "test", "--to", "a@b.example", "--kind", "recovered")
+    assert "only subscribers" not in workstation.ok("notices", "test", "--to", "a@b.example", "--kind", "recovered")
     assert len(published()) == 2
 
 

@@ -92,7 +92,7 @@ def test_a_bad_policy_is_refused_with_every_fault(workstation, tmp_path):
         '  mode: it is \'act\'; it must be "observe" or "enforce"',
         "  idle.act: it is the bare number 2; write a time such as 90s, 5m, 1h30m or 2d, with its unit",
         "  idle.thresold: unknown value; did you mean `threshold`?",
-        "  version: it is missing; it is a text in quotes",
+        '  version: it is missing; write a text in quotes, such as "1"',
     ]
 
 
@@ -163,7 +163,7 @@ def test_a_closed_calendar_and_a_policy_that_observes_are_said(shop, tmp_path):
     file.write_text(f'version = "1"\n[governance.calendar]\nholidays = [{TODAY}, {tomorrow}]\n')
     *_, remedies, mode = shop.ok("policy", "explain", "test-vm", "--policy", str(file)).splitlines()
     assert "is a holiday; remedies are applied every day (UTC); the next time is" in remedies
-    assert mode == "mode: the policy only observes: everything is decided and told, nothing is done"
+    assert mode == "mode: the policy only observes: Spotwarden decides and notifies, and changes nothing"
 
 
 def test_a_job_that_is_not_there_is_refused(shop):

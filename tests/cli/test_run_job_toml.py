@@ -20,13 +20,13 @@ PLAIN = (
 @pytest.mark.parametrize(
     ("line", "says"),
     [
-        ('nodes = "8"', "no range in nodes; write the fewest and the most nodes, such as 8:16"),
-        ('nodes = "0:4"', "no range in nodes;"),
+        ('nodes = "8"', "invalid range in nodes; write the fewest and the most nodes, such as 8:16"),
+        ('nodes = "0:4"', "invalid range in nodes;"),
         ('nodes = "9:4"', "the first number must be less than the second"),
-        ('work = "-4h"', "no duration in work; write 90m, 8h or 2d"),
-        ('max_runtime = "99999999999999d"', "no duration in max_runtime;"),
-        ("max_runtime = 8", "no duration in max_runtime;"),
-        ('ladder = [{model = "spot", up_to = -3}]', "no duration in ladder[0].up_to;"),
+        ('work = "-4h"', "invalid duration in work; write 90m, 8h or 2d"),
+        ('max_runtime = "99999999999999d"', "invalid duration in max_runtime;"),
+        ("max_runtime = 8", "invalid duration in max_runtime;"),
+        ('ladder = [{model = "spot", up_to = -3}]', "invalid duration in ladder[0].up_to;"),
         ("move = 7", "Expected `bool`, got `int` - at `$.move`"),
     ],
 )

@@ -157,7 +157,7 @@ def test_a_job_that_tells_none_says_what_would_make_it_known(speaker, run):
     speaker.attempt(1)
     page = run()
     assert said(page, "forecast") == [
-        "unknown: it tells no progress. Let its program write step and steps, or set work in job.toml"
+        "unknown: the job reports no progress. Report step and steps, or set work in job.toml"
     ]
     assert said(page, "ends") == []
 

@@ -98,9 +98,9 @@ def test_nothing_is_promised_where_nobody_looks(speaker, run):
     waiting(speaker, state=AttemptState.PLACING)
     speaker.wait(301)
     (step,) = said(run(), "next")
-    assert step.startswith("recovery has not looked since 2026-01-05 09:00:00 UTC; nothing continues it")
+    assert step.startswith("recovery hasn't run since 2026-01-05 09:00:00 UTC; nothing continues it")
     take_away(speaker, SweepTurn(function="recover_spot"))
-    assert said(run(), "next")[0].startswith("recovery has never looked yet")
+    assert said(run(), "next")[0].startswith("recovery hasn't run yet")
 
 
 def test_an_attempt_that_nobody_watches_is_said_to_wait_for_a_person(speaker, run):

@@ -115,7 +115,7 @@ def test_a_sweep_that_cannot_be_kept_is_told_and_stops_nothing():
     store.trouble.order("write", unanswered(after_work=False))
     lines = []
     record(store, LAYOUT, brief(), Facts(), write_line=lambda *line, **_fields: lines.append(line[1:]))
-    assert lines == [("WARNING", "what this sweep saw could not be kept: made up: no answer")]
+    assert lines == [("WARNING", "what this sweep saw couldn't be saved: made up: no answer")]
     assert back(store) == []
 
 

@@ -122,7 +122,7 @@ BARE = "write a time such as 90s, 5m, 1h30m or 2d, with its unit"
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("", "version: it is missing; it is a text in quotes"),
+        ("", 'version: it is missing; write a text in quotes, such as "1"'),
         ("version = 1", "version: it is 1; it must be a text in quotes"),
         (GOOD + 'mood = "x"', "mood: unknown value; did you mean `mode`?"),
         (GOOD + 'mode = "act"', 'mode: it is \'act\'; it must be "observe" or "enforce"'),

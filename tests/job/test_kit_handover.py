@@ -163,4 +163,4 @@ def test_a_program_that_is_asked_by_nothing_goes_on(lab, train, how):
     vm.until_said("step 5 ")
     vm.preempt()
     vm.until_said("handed over")
-    assert ("is no signal" in vm.said) is (how != "none")
+    assert ("is not a valid signal" in vm.said) is (how != "none")

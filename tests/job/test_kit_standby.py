@@ -84,7 +84,7 @@ def test_one_that_is_not_waiting_when_its_turn_comes_starts_again(lab, train, fi
     old, new = hand_over(lab, train, training(), then=training(first))
     new.until_said("starts early")
     assert new.status() == "0"
-    assert "it starts again" in new.said
+    assert "it is restarted" in new.said
     assert continued(old, new)
 
 

@@ -209,7 +209,7 @@ def test_every_value_says_where_it_comes_from():
     assert held["act"].ceiling == 4 * HOUR
     assert held["act"].note == "the team says 9h"
     assert held["grace"].note == "job.toml says 1h, beyond the ceiling"
-    assert held["remedy"].note.startswith("job.toml cannot be followed: it is 3; it must be")
+    assert held["remedy"].note.startswith("job.toml is invalid: it is 3; it must be")
 
 
 @pytest.mark.parametrize(("said", "source"), [("239m", "own"), ("4h", "own"), ("241m", "ceiling")])

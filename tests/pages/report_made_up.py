@@ -129,7 +129,7 @@ def job_report(number: int = 7, **other: Any) -> JobReport:
                 start=start,
                 end=start + 9 * HOUR,
                 fate=BarEnd.PREEMPTED,
-                why="Compute Engine took it",
+                why="Compute Engine preempted it",
                 kept=start + 8 * HOUR,
                 **bar,
             ),
@@ -140,7 +140,7 @@ def job_report(number: int = 7, **other: Any) -> JobReport:
                 start=start + 11 * HOUR,
                 end=start + 20 * HOUR,
                 fate=BarEnd.PREEMPTED,
-                why="Compute Engine took it",
+                why="Compute Engine preempted it",
                 **bar,
             ),
             Bar(

@@ -103,7 +103,7 @@ def test_a_claim_names_the_operation_that_it_answers(some, claimed):
     """The same preemption is never answered by another attempt."""
     record = claimed(some.job())
     assert (record.cause, record.fate, record.lost_in) == (
-        "operation-1", "Compute Engine took it", "us-central1-a",
+        "operation-1", "Compute Engine preempted it", "us-central1-a",
     )  # fmt: skip
 
 

@@ -151,7 +151,7 @@ def test_no_operation_is_the_cause_of_an_instance_that_nothing_ended(some):
 
 @pytest.mark.parametrize("status", list(Status))
 def test_every_status_is_alive_going_or_kept(some, limits, tick, status):
-    """What Compute Engine is still making is alive: it holds the node's name and may come up."""
+    """What Compute Engine is still creating is alive: it holds the node's name and may come up."""
     going = {Status.STOPPING, Status.PENDING_STOP, Status.SUSPENDING, Status.DEPROVISIONING}
     kept = {Status.TERMINATED, Status.STOPPED, Status.SUSPENDED}
     expected = Now.GOING if status in going else Now.KEPT if status in kept else Now.SETTLED

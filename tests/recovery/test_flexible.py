@@ -44,7 +44,7 @@ def test_a_request_that_waits_for_room_is_waited_for(some, placing, step):
     """However long, and no look within seconds would help."""
     waits = step(placing(some.operation("insert", name="op", target_id="2001", done=False)))
     assert isinstance(waits, Wait)
-    assert (waits.soon, "waits for room in us-central1-a" in waits.reason) == (False, True)
+    assert (waits.soon, "waits for capacity in us-central1-a" in waits.reason) == (False, True)
 
 
 @pytest.mark.parametrize(("status", "waits"), [(Status.PENDING, True), (Status.PROVISIONING, False)])

@@ -95,4 +95,4 @@ def test_a_right_that_comes_back_ends_it(some, refused):
     """The attempt runs as any other."""
     steps, _ = refused(Done(operation=some.operation("insert", name="op-2", done=False)), since=HOUR / 2)
     assert isinstance(steps[-1], Wait)
-    assert "still making" in steps[-1].reason
+    assert "still creating" in steps[-1].reason

@@ -36,7 +36,7 @@ def test_a_marker_does_not_launch_a_job_that_nobody_has_launched(stored, body):
     assert swept(stored) == ["test-vm"]
     reason = stored.quarantined()["other"]
     assert (
-        "nobody has seen an instance other of other" in reason or "the instance 77 is not other's" in reason
+        "no instance was ever seen as other of other" in reason or "the instance 77 is not other's" in reason
     )
     assert stored.names("other/metadata/attempts/") == []
 

@@ -163,7 +163,7 @@ def test_a_place_that_left_the_script_is_not_asked(some, asks, ours, asked):
     facts = claims(some, state=AttemptState.PLACING, tries=(asked(place=B),), attempt={"lease": ours})
     places, known = asks(facts)
     assert places == [A]
-    assert "no longer goes there" in known.newest.tries[0].error
+    assert "doesn't allow this zone any more" in known.newest.tries[0].error
 
 
 def test_spot_is_asked_for_until_the_job_has_had_enough_of_it(some, asks):
@@ -171,11 +171,11 @@ def test_spot_is_asked_for_until_the_job_has_had_enough_of_it(some, asks):
 
     def tried(*, preempted, most=2, spot=True):
         former = [
-            some.attempt(number, lost=some.marker().written, fate="Compute Engine took it")
+            some.attempt(number, lost=some.marker().written, fate="Compute Engine preempted it")
             for number in range(2, preempted + 1)
         ]
         newest = some.attempt(
-            9, AttemptState.CLAIMED, replaces={"test-vm": "1001"}, fate="Compute Engine took it"
+            9, AttemptState.CLAIMED, replaces={"test-vm": "1001"}, fate="Compute Engine preempted it"
         )
         facts = some.job(
             ledger=(*former, newest),
@@ -199,7 +199,7 @@ def test_a_place_without_spot_vms_may_have_others(some, asks, asked, tick):
     )
     waiting = {
         "state": AttemptState.BACKING_OFF,
-        "attempt": {"fate": "Compute Engine took it"},
+        "attempt": {"fate": "Compute Engine preempted it"},
         "places": memory,
     }
     facts = claims(some, B, tries=tries, file=JobFile(on_demand_after=1), **waiting)
@@ -209,7 +209,7 @@ def test_a_place_without_spot_vms_may_have_others(some, asks, asked, tick):
 
 def test_what_is_asked_on_demand_says_why(some, walk):
     """People pay for it."""
-    taken = {"fate": "Compute Engine took it"}
+    taken = {"fate": "Compute Engine preempted it"}
     steps, _ = walk(claims(some, attempt=taken, file=JobFile(on_demand_after=1)))
     (asking,) = (one for one in steps if isinstance(one, WriteAttempt) and "asks" in one.reason)
     assert "on demand: preempted 1 times" in asking.reason

@@ -125,7 +125,7 @@ def test_a_price_that_nobody_knows_is_said(waiting, policy, tick, prices, said):
     for file, expected in ((JobFile(ladder=LADDER), said), (JobFile(ladder=(Rung(model=SPOT),)), False)):
         facts = waiting(prices, file=file)
         step = ask(facts, facts.ledger[-1], policy, tick, lease=lease(policy.recovery, tick), waited=False)
-        assert ("its price is not known" in step.reason) is expected
+        assert ("its price is unknown" in step.reason) is expected
 
 
 def test_a_move_back_to_spot_keeps_to_the_highest_price(waiting, policy):

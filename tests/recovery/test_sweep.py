@@ -194,7 +194,7 @@ def test_the_loser_of_a_claim_starts_nothing(world):
     world.preempt()
     world.wait(minutes=1)
     world.cloud.store.trouble.order("write", conflict(), about="attempts/2.json")
-    assert "another sweep was first" in world.sweep().waiting[0]
+    assert "another sweep changed it first" in world.sweep().waiting[0]
     assert world.vms() == []
 
 

@@ -166,7 +166,7 @@ def life(**facts: Any) -> JobReport:
                     start=start,
                     end=start + HOUR,
                     fate=BarEnd.PREEMPTED,
-                    why="Compute Engine took it",
+                    why="Compute Engine preempted it",
                 ),
             ),
             waits=(

@@ -49,7 +49,7 @@ NOON = datetime(2026, 11, 18, 12, tzinfo=UTC)
 HOUR, MINUTE = timedelta(hours=1), timedelta(minutes=1)
 L4 = VmKind(machine_type="g2-standard-8", gpu="nvidia-l4", gpus=1, region="us-central1", provisioning="SPOT")
 ZONE, OTHER = "us-central1-a", "us-central1-b"
-PREEMPTED = "Compute Engine took it"
+PREEMPTED = "Compute Engine preempted it"
 
 
 class Heard:
@@ -203,7 +203,7 @@ class ReportWorld:
                 state=AttemptState.RUNNING if started else AttemptState.BACKING_OFF,
                 created=lost + MINUTE,
                 updated=started or lost + MINUTE,
-                reason="Compute Engine took it",
+                reason="Compute Engine preempted it",
                 owner=before.owner,
                 replaces=dict(before.instances),
                 instances={node: new} if started else {},

@@ -134,7 +134,7 @@ def example(bucket):
         started="10:45",
         lost="10:30",
         lost_in="us-central1-a",
-        fate="Compute Engine took it",
+        fate="Compute Engine preempted it",
         replaces={"train": "11"},
         instances={"train": "22"},
         place="us-central1-b",
@@ -267,7 +267,7 @@ def test_without_a_checkpoint_nobody_knows_what_was_lost(bucket):
     )  # fmt: skip
     bucket.attempt(
         2, created="10:01", updated="10:01", lost="10:00", lost_in="us-central1-a", state="backing off",
-        fate="Compute Engine took it", replaces={"train": "11"}, place="us-central1-b",
+        fate="Compute Engine preempted it", replaces={"train": "11"}, place="us-central1-b",
     )  # fmt: skip
     bucket.meter(DAY, ("11", "train", "08:00", 7200, L4))
     total = bucket.fleet()["total"]
@@ -286,8 +286,8 @@ def test_a_gang_waits_for_all_of_its_gpus(bucket):
     )  # fmt: skip
     bucket.attempt(
         2, job="gang", created="11:00", updated="11:30", started="11:30", lost="11:00", replaces=nodes,
-        lost_in="us-central1-a", fate="Compute Engine took it", instances={"gang-1": "41", "gang-2": "42"},
-        place="us-central1-a",
+        lost_in="us-central1-a", fate="Compute Engine preempted it", place="us-central1-a",
+        instances={"gang-1": "41", "gang-2": "42"},
     )  # fmt: skip
     before = [(name, "gang", "08:00", 3 * 3600, A100) for name in ("31", "32")]
     bucket.meter(DAY, *before, *((name, "gang", "11:30", 1800, A100) for name in ("41", "42")))
@@ -344,7 +344,7 @@ def test_vms_of_no_job_count_for_their_owner(bucket):
 
 
 SEEN = {"created": "08:00", "updated": "08:00", "started": "08:00", "seen": True, "place": "us-central1-a"}
-TAKEN = {"fate": "Compute Engine took it", "lost_in": "us-central1-a"}
+TAKEN = {"fate": "Compute Engine preempted it", "lost_in": "us-central1-a"}
 
 
 def run(started, seconds):

@@ -28,7 +28,7 @@ NOON = datetime(2026, 11, 18, 12, tzinfo=UTC)
 MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
 L4 = VmKind(machine_type="g2-standard-8", gpu="nvidia-l4", gpus=1, region="us-central1", provisioning="SPOT")
 RULES = FigureRules(now=NOON + 12 * HOUR)
-TAKEN = "Compute Engine took it"
+TAKEN = "Compute Engine preempted it"
 
 
 def attempt(number: int = 1, *, ran: str = "11", **said: object) -> Attempt:

@@ -200,7 +200,7 @@ def test_a_life_is_told_in_the_order_of_time():
     assert [row["start"] for row in rows] == sorted(row["start"] for row in rows)
     assert {row["what"] for row in rows} == {"bar", "wait", "place", "checkpoint", "gpu_percent", "metric"}
     bar = next(row for row in rows if row["what"] == "bar")
-    assert (bar["end"], bar["said"]) == ("2026-11-21T12:00:00Z", "preempted: Compute Engine took it")
+    assert (bar["end"], bar["said"]) == ("2026-11-21T12:00:00Z", "preempted: Compute Engine preempted it")
     assert [row["value"] for row in rows if row["what"] == "gpu_percent"] == ["99.0", ""]
 
 

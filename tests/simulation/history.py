@@ -15,7 +15,7 @@ from tests.simulation.world import World
 ROUNDS = 120
 """How many sweeps the end may take; at 15 to 60 s each that is an hour."""
 QUIET = 2
-SHARED = "further instances look at the jobs"
+SHARED = "other instances of the function check the jobs"
 """What a sweep says that has left its jobs to others."""
 
 

@@ -2278,7 +2278,7 @@ use_notice() {
   number reserve 30
   most=$((NOTICE_SECONDS - REPLY))
   : >"$HANDING"
-  say "this VM will be ${TAKEN/preempted/taken} in $NOTICE_SECONDS s; the program goes on for $((most > 0 ? most : 0)) s more"
+  say "this VM will be $TAKEN in $NOTICE_SECONDS s; the program continues for $((most > 0 ? most : 0)) s more"
   ask_for_checkpoint
   [ "$TAKEN" = moved ] || loop announce
   while [ -z "$ALL_SAID$FENCED" ] && [ ! -e "$STATE/shutdown" ] && [ $((SECONDS - NOTICED)) -lt "$most" ] && program_runs; do
@@ -2333,7 +2333,7 @@ ask_for_checkpoint() {
   setting checkpoint
   case ${REPLY:=SIGUSR1} in
     none) ;;
-    file:*) (cd "$CODE" && touch -- "${REPLY#file:}") || say "the checkpoint could not be asked for by $REPLY" ;;
+    file:*) (cd "$CODE" && touch -- "${REPLY#file:}") || say "couldn't request the checkpoint by $REPLY" ;;
     command:*) loop run_checkpoint_command "${REPLY#command:}" ;;
     *) signal_catchers "$REPLY" ;;
   esac
@@ -2354,7 +2354,7 @@ signal_catchers() {
   code=$(kill -l "$name" 2>/dev/null)
   [[ $name =~ ^[0-9]+$ ]] && code=$name
   if [[ ! $code =~ ^[0-9]+$ ]]; then
-    say "spotwarden-checkpoint: $1 is no signal; write SIGUSR1, file:PATH, command:LINE or none"
+    say "spotwarden-checkpoint: $1 is not a valid signal; write SIGUSR1, file:PATH, command:LINE or none"
     return
   fi
   [ -z "${ENGINE:-}" ] || inner=$(timeout 5 "$ENGINE" inspect -f '{{.State.Pid}}' "spotwarden-$NODE" 2>/dev/null)
@@ -2452,7 +2452,7 @@ outlives_notice() {
     case $? in
       0)
         successor_runs || continue
-        say "this VM was not taken, and its successor runs"
+        say "this VM was not preempted, and its successor runs"
         leave
         return 1
         ;;
@@ -2474,7 +2474,7 @@ successor_runs() {
 
 # The notice came to nothing: the program runs once more, from what it has written.
 take_back() {
-  say "this VM was not taken and has no successor: the program runs again"
+  say "this VM was not preempted and has no successor: the program runs again"
   rm -f "$HANDING" "$STATE/done" "$STATE/announced" "$NOTICE_FILE" "$NOTICE_FILE.stop"
   TAKEN=""
   loop watch_preemption
@@ -2507,7 +2507,7 @@ find_predecessor() {
     # Nothing takes the predecessor: it hands over once it has seen that this VM is there.
     BEGIN_AT=9999999999 BEGIN_AFTER=$((SECONDS + MOVE_WAIT))
   fi
-  say "instance $PREDECESSOR still runs: the program begins once that has handed over"
+  say "instance $PREDECESSOR still runs: the program starts once it has handed over"
 }
 
 # From here on the program may read and write its output.
@@ -2534,7 +2534,7 @@ await_predecessor() {
 stand_by() {
   [ -z "$STANDBY" ] || return 0
   STANDBY=1
-  say "the program starts early, and waits for its turn"
+  say "the program starts early, and waits until it may continue"
   : >"$STATE/standby"
 }
 
@@ -2549,7 +2549,7 @@ keep_standby() {
     : >"$STATE/kept"
     return 0
   fi
-  say "the program does not wait for its turn yet, or has written output: it starts again"
+  say "the program hasn't reached its wait, or has written output: it is restarted"
   # Until the shell around it has seen its end: a moment ago it may not have been there to be killed.
   while [ -e "$STATE/started" ] && program_runs; do
     [ -z "${ENGINE:-}" ] || timeout 5 "$ENGINE" kill "spotwarden-$NODE" >/dev/null 2>&1
@@ -2575,7 +2575,7 @@ predecessor_is_done() {
   now
   [ "$REPLY" -ge "$BEGIN_AT" ] || [ "$SECONDS" -ge "$BEGIN_AFTER" ] || return 2
   BEAT_OVER=$BEAT_GENERATION beat || return 2
-  say "instance $PREDECESSOR has not handed over in time; the program begins with what is in the bucket"
+  say "instance $PREDECESSOR has not handed over in time; the program starts with what is in the bucket"
 }
 
 # --- While the program runs: what happens to it, and what is told of it. ---

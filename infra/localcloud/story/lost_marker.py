@@ -22,7 +22,7 @@ async def tell(stage: Stage) -> None:
     taken, gone = await _preempted(stage, first), await stage.watch.gone(first)
     asked = await stage.asked("insert", second)
     who = await _who_found_it(stage, since=taken, claimed=datetime.fromisoformat(record["created"]))
-    stage.say(f"the job runs again as instance {second}, though nobody wrote a marker")
+    stage.say(f"the job runs again as instance {second}, without a marker")
     stage.say(f"{who}; preemption → create request: {milliseconds(taken, asked)}")
     stage.say(f"    {milliseconds(taken, gone)} of it until the old VM was gone")
     await stage.ended(JOB)

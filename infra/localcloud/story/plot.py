@@ -64,7 +64,7 @@ class Plot:
     async def _read_the_mail(self) -> None:
         """Let the hour pass after which its owner is told of what she need not hear at once."""
         stage = self._stage
-        stage.say("nobody had to act, so nobody was interrupted. An hour later, one mail sums it up:")
+        stage.say("no one had to act, so no mail was urgent. An hour later, one mail sums it up:")
         await stage.watch.turn("travel", {"seconds": AN_HOUR})
         stage.say("$ spotwarden local travel 61m")
         mail = await until(

@@ -82,7 +82,7 @@ def stopped(job: str, outcome: Outcome) -> Wait | None:
     """Observing is an end; everything else wants another look."""
     match outcome:
         case Lost():
-            return Wait(reason=f"{job}: another sweep was first", broken_off=True)
+            return Wait(reason=f"{job}: another sweep changed it first", broken_off=True)
         case Rejected():
             return Wait(reason=f"{job}: {outcome.code}: {outcome.message}")
         case Unanswered():

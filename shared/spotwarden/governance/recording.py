@@ -36,7 +36,7 @@ def record(
     try:
         store.write(name, packed(seen), generation=None, content_type="application/gzip")
     except (ConflictError, UnansweredError) as error:
-        write_line(tick, "WARNING", f"what this sweep saw could not be kept: {error}")
+        write_line(tick, "WARNING", f"what this sweep saw couldn't be saved: {error}")
 
 
 def read(

@@ -172,7 +172,7 @@ def _by_job(
     try:
         value = read_limit(kind, held.name, words[held.name])
     except ValueError as error:
-        return msgspec.structs.replace(held, note=f"job.toml cannot be followed: {error}")
+        return msgspec.structs.replace(held, note=f"job.toml is invalid: {error}")
     if side is Lenient.FIXED:
         return msgspec.structs.replace(held, note=f"job.toml says {written(value)}, but no job can change it")
     return _within(held, value, side)

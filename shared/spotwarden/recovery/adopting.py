@@ -198,11 +198,11 @@ def settle(facts: JobFacts, tick: Tick) -> Step | None:
         return None
     if began := _has_room(facts, newest):
         running = replace(newest, started=began, updated=tick.now)
-        reason = "the Flex-start VM has room, and runs"
+        reason = "the Flex-start VM got capacity and runs"
         return WriteAttempt(reason=reason, record=running, generation=facts.head)
     wanted = watch_of(facts, newest)
     if newest.bent:
-        return _on_record(facts, wanted, "the gang goes on")
+        return _on_record(facts, wanted, "the gang continues")
     watched = facts.watched.watch if facts.watched else None
     if watched and facts.may_move:
         wanted = replace(wanted, moving=watched.moving)

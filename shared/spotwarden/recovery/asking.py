@@ -89,7 +89,7 @@ def ask(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick, *, lease:
     why += f", on demand: {chosen.why}" if chosen.why else ""
     why += f": {chosen.advice}" if chosen.advice else ""
     if is_unpriced(facts, policy.placement, chosen.model, (chosen.machine, chosen.place)):
-        why += ": its price is not known, so max_price says nothing of it"
+        why += ": its price is unknown, so max_price doesn't apply"
     return WriteAttempt(reason=f"asks {chosen.place}{why}", record=asking, generation=newest.generation)
 
 
@@ -130,7 +130,7 @@ def ask_again(newest: Recorded, tick: Tick, *, lease: Lease) -> WriteAttempt:
     attempt, last = newest.attempt, newest.attempt.tries[-1]
     tries = (*attempt.tries[:-1], replace(last, operation=""))
     again = replace(attempt, tries=tries, lease=lease, updated=tick.now)
-    reason = f"the operation {last.operation} is not known any more, and nothing came of it: asks again"
+    reason = f"the operation {last.operation} is gone and created nothing: requesting again"
     return WriteAttempt(reason=reason, record=again, generation=newest.generation)
 
 
@@ -190,7 +190,7 @@ def _closed_places(facts: JobFacts, policy: Policy, tick: Tick) -> str:
     waited = tick.now - facts.newest.created if facts.newest else timedelta(0)
     expensive = [place.words for place in kept_away(facts, policy.placement, waited)]
     left_out = [f"avoided: {avoiding.said(avoid)}"] if avoid else []
-    return "; ".join(("no place is open now", *left_out, *expensive))
+    return "; ".join(("no zone is available now", *left_out, *expensive))
 
 
 def _last_call(facts: JobFacts, policy: Policy, tick: Tick) -> datetime | None:

@@ -139,7 +139,7 @@ def _open(facts: JobFacts) -> bool:
 
 def _nothing_found(facts: JobFacts, tick: Tick) -> Step | None:
     if facts.outdated:
-        return Wait(reason="a marker has come meanwhile")
+        return Wait(reason="a marker arrived meanwhile")
     if step := unrecorded(facts, tick):
         return step
     if not _open(facts):

@@ -40,7 +40,7 @@ def doubt(facts: JobFacts) -> str:
         return ""
     if written < taken - ABOUT_THEN:
         minutes = (taken - written).total_seconds() / 60
-        return f"its VM ran on for {minutes:.0f} min after that, until Compute Engine took it"
+        return f"its VM ran for {minutes:.0f} more minutes, until it was preempted"
     return "no VM of the job ran then" if written > taken + ABOUT_THEN else ""
 
 

@@ -14,12 +14,12 @@ from spotwarden.recovery.actors import Actor, actor, for_a_person
 class Fate(Enum):
     """What the operation log says happened to the instance."""
 
-    PREEMPTED = "Compute Engine took it"
+    PREEMPTED = "Compute Engine preempted it"
     HOST_ERROR = "its host failed"
     STOPPED = "it was deleted or stopped, or shut itself down"
     EXPIRED = "Compute Engine ended it at its time limit"
     UNTOLD = "nothing yet"
-    SILENT = "nothing, though the log has had time"
+    SILENT = "no cause in the log, which is complete by now"
 
 
 class Now(Enum):
@@ -27,7 +27,7 @@ class Now(Enum):
 
     HIDDEN = "the lists may hide it"
     GOING = "it is being stopped"
-    DOOMED = "alive, and announced to be taken"
+    DOOMED = "alive, with its preemption announced"
     FRESH = "alive, for less than the settle time"
     SETTLED = "alive, for longer than the settle time"
     KEPT = "stopped, and still there under its name"

@@ -31,9 +31,9 @@ class Ownership(Enum):
     RECORDED = "its id is on the job's record"
     MADE = "a request of the job's chain made it"
     BY_HAND = "its developer made it, by the stored script"
-    UNTOLD = "it has the labels of an attempt, and the operation log does not tell yet who made it"
-    UNSEEN = "it may be what the stored script makes; nobody has looked yet"
-    NAMESAKE = "it has no more than the name, or the labels"
+    UNTOLD = "it has the labels of an attempt, and the operation log doesn't show yet who created it"
+    UNSEEN = "the stored script may have created it; not checked yet"
+    NAMESAKE = "only its name or labels match"
 
 
 OURS = frozenset((Ownership.RECORDED, Ownership.MADE, Ownership.BY_HAND))

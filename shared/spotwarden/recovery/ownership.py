@@ -110,7 +110,7 @@ def unsettled(facts: JobFacts, limits: RecoveryLimits, tick: Tick) -> Fetch | Wa
             case Ownership.UNSEEN:
                 return Fetch(node=instance.name, zone=instance.zone, instance_id=instance.id)
             case Ownership.UNTOLD:
-                return Wait(reason=f"the operation log does not tell yet who made {instance.name}")
+                return Wait(reason=f"the operation log doesn't show yet who created {instance.name}")
     return None
 
 

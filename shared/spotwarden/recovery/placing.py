@@ -179,7 +179,9 @@ def _send(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> Step
         )
     choice = _choice(facts, last)
     if choice is None:
-        return _refused(facts, newest, "notFound: the create script no longer goes there", policy, tick)
+        return _refused(
+            facts, newest, "notFound: the create script doesn't allow this zone any more", policy, tick
+        )
     left = time_left(facts, attempt.lost or tick.now)
     avoid = {entry.zone for entry in avoided(facts, policy.placement, tick.now)}
     return LaunchInstances(
@@ -253,8 +255,8 @@ def _told(facts: JobFacts, last: Try) -> Operation | None:
 def _under_way(facts: JobFacts, last: Try) -> Wait:
     """Say what Compute Engine does; a Flex-start VM may wait for hours, and no look within seconds helps."""
     if last.kind is TryKind.CREATE and is_flexible(facts):
-        return Wait(reason=f"the request waits for room in {last.place} (Flex-start)", soon=False)
-    doing = "starting" if last.kind is TryKind.START else "making"
+        return Wait(reason=f"the request waits for capacity in {last.place} (Flex-start)", soon=False)
+    doing = "starting" if last.kind is TryKind.START else "creating"
     return Wait(reason=f"Compute Engine is still {doing} it in {last.place}")
 
 

@@ -66,9 +66,11 @@ def untold(facts: JobFacts, attempt: Attempt, policy: Policy, tick: Tick) -> Wai
 
 def _unknown(facts: JobFacts, name: str, node: NodeFacts | None, policy: Policy, tick: Tick) -> Wait | None:
     if node is None:
-        return Wait(reason=f"{name} was not looked at yet")
+        return Wait(reason=f"{name} hasn't been checked yet")
     if fate_of(node, policy.recovery, tick, flexible=is_flexible(facts)) is Fate.UNTOLD:
-        return Wait(reason=f"the operation log has not had time to say what befell {name}", soon=False)
+        return Wait(
+            reason=f"it is too early for the operation log to show what happened to {name}", soon=False
+        )
     return None
 
 
@@ -195,7 +197,7 @@ def _carry_on(facts: JobFacts, newest: Recorded, left: Mapping[str, str], policy
     if operation is None or operation.name != last.operation:
         return Look(place=last.place, operation=last.operation)
     if not operation.done:
-        return Wait(reason=f"Compute Engine is still making {', '.join(last.nodes)} in {last.place}")
+        return Wait(reason=f"Compute Engine is still creating {', '.join(last.nodes)} in {last.place}")
     if operation.error:
         return _note(newest, tick, operation.error)
     return _came_of(facts, newest, left, tick)
@@ -211,7 +213,7 @@ def conclude(facts: JobFacts, newest: Recorded, tick: Tick) -> Step | None:
         if operation is None or operation.name != last.operation:
             return Look(place=last.place, operation=last.operation)
         if not operation.done:
-            return Wait(reason=f"Compute Engine is still making {', '.join(last.nodes)} in {last.place}")
+            return Wait(reason=f"Compute Engine is still creating {', '.join(last.nodes)} in {last.place}")
     elif not last.operation and is_held_by_another(attempt, tick):
         return Wait(reason=f"another sweep works on attempt {attempt.number}")
     return _note(newest, tick, "superseded: too few nodes are left")
@@ -228,7 +230,7 @@ def _send(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> Step
         return WriteAttempt(reason="took over the refill", record=taken, generation=newest.generation)
     choice = _choice(facts, last.machine, last.place)
     if choice is None:
-        return _note(newest, tick, "notFound: the create script no longer goes there")
+        return _note(newest, tick, "notFound: the create script doesn't allow this zone any more")
     left = time_left(facts, tick.now)
     return LaunchInstances(
         reason=f"{', '.join(last.nodes)} of attempt {attempt.number} in {last.place}",

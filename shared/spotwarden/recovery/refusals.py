@@ -9,15 +9,15 @@ from spotwarden.model.attempt import Try
 class RefusalKind(Enum):
     """How far a refusal reaches, and for how long."""
 
-    STOCKOUT = "the zone has none now"
-    QUOTA = "the project may have no more in the region"
+    STOCKOUT = "the zone has no capacity now"
+    QUOTA = "the project's quota in the region is used up"
     NOT_OFFERED = "the zone does not offer it"
     NOT_READY = "another operation on the instance is under way"
     NAME_TAKEN = "the name is still taken there"
-    FORBIDDEN = "we are not allowed to, at the moment"
+    FORBIDDEN = "permission is denied"
     FAULTY = "the request is invalid"
-    NOTICE = "the machine has no notice of its preemption"
-    OTHER = "something that may pass"
+    NOTICE = "the machine type has no preemption notice"
+    OTHER = "a temporary error"
 
 
 _WORDS = (

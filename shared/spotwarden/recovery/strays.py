@@ -37,7 +37,7 @@ def foreign(facts: JobFacts, limits: RecoveryLimits, tick: Tick) -> Tell | Quara
             continue
         reason = (
             f"the instance {node.instance_id} is not {facts.job}'s: its id is on no record of the job, and"
-            " nothing tells that a request of the job, or its stored script, made it"
+            " nothing shows that a request of the job, or its stored script, made it"
         )
         return _aside(facts, node.node, node.marker, reason, tick)
     return None
@@ -55,8 +55,8 @@ def never_seen(facts: JobFacts, node: NodeFacts, tick: Tick) -> Tell | Quarantin
         return None
     which = f" with the id {node.instance_id}" if node.instance_id else ""
     reason = (
-        f"nobody has seen an instance {node.node} of {facts.job}{which}:"
-        " Compute Engine shows none, its log tells of none, and none is registered"
+        f"no instance was ever seen as {node.node} of {facts.job}{which}:"
+        " Compute Engine shows none, its log names none, and none is registered"
     )
     return _aside(facts, node.node, node.marker, reason, tick)
 

@@ -73,7 +73,7 @@ def sweep(context: SweepContext) -> Swept:
     places.remember(context.executor.written)
     if shared:
         shared.done()
-        waits.append(Wait(reason="further instances look at the jobs", soon=shared.soon))
+        waits.append(Wait(reason="other instances of the function check the jobs", soon=shared.soon))
     else:
         seen.done(_whole(Each(waits, failures)))
     return swept(waits, failures)

@@ -43,7 +43,7 @@ TABLE = (
     TruthRow(None, None, Now.HIDDEN, LossVerdict.WAIT, "the list of instances is incomplete", soon=False),
     TruthRow(None, None, Now.GOING, LossVerdict.WAIT, "the instance is still stopping"),
     TruthRow(
-        True, None, Now.DOOMED, LossVerdict.REPLACE, "Compute Engine has announced that it takes the instance"
+        True, None, Now.DOOMED, LossVerdict.REPLACE, "Compute Engine announced the instance's preemption"
     ),
     TruthRow(False, None, Now.DOOMED, LossVerdict.LEAVE, "the instance is alive"),
     TruthRow(
@@ -93,7 +93,11 @@ TABLE = (
         "the instance was deleted or stopped, not preempted",
     ),
     TruthRow(
-        None, Fate.UNTOLD, None, LossVerdict.WAIT, "the operation log has not had time to say what happened"
+        None,
+        Fate.UNTOLD,
+        None,
+        LossVerdict.WAIT,
+        "it is too early for the operation log to show what happened",
     ),
     TruthRow(True, Fate.SILENT, Now.GONE, LossVerdict.RECOVER, "the instance is gone, and no one deleted it"),
     TruthRow(

@@ -36,7 +36,7 @@ def tell_of_wait(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) 
         return Tell(reason=notice.what, notice=notice)
     told = replace(attempt, waits_told=stage, updated=tick.now)
     return WriteAttempt(
-        reason="its owner knows that it waits for room", record=told, generation=newest.generation
+        reason="its owner was told that it waits for capacity", record=told, generation=newest.generation
     )
 
 

@@ -158,7 +158,7 @@ def test_a_regional_gang_that_names_a_zone_stays_in_its_region(gang):
     found = with_choices(launch, [NEXT, ABROAD])
     assert places(found) == ["us-central1"]
     assert found.fixed == (
-        "the metadata MASTER_ADDR names a node in one zone, and the request leaves it open",
+        "the metadata MASTER_ADDR names a node in one zone, but the request leaves the zone open",
     )
 
 

@@ -63,11 +63,11 @@ CHANGED = {
     "metadata changed": ({"metadata": items(mode="a", secret="x")}, "the metadata secret: its value differs"),
     "metadata missing": (
         {"metadata": items(mode="a")},
-        "the metadata secret: the script says it, the instance does not have it",
+        "the metadata secret: it is in the script, and not on the instance",
     ),
     "metadata more": (
         {"metadata": items(mode="a", secret="s3cret", more="m")},
-        "the metadata more: the instance has it, the script does not say it",
+        "the metadata more: it is on the instance, and not in the script",
     ),
     "account": (
         {"serviceAccounts": [{"email": "me@p.iam.gserviceaccount.com"}]},
@@ -83,7 +83,7 @@ CHANGED = {
     ),
     "label more": (
         {"labels": {"team": "vision", "x": "y"}},
-        "the label x: the instance has it, the script does not say it",
+        "the label x: it is on the instance, and not in the script",
     ),
     "tags": (
         {"tags": {"items": ["a", "b"]}},

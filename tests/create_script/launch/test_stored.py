@@ -89,7 +89,9 @@ def test_several_creates_are_no_job_and_the_reason_shows_the_way(read):
 
 def test_a_script_that_creates_nothing_is_no_job(read):
     """There is nothing to send."""
-    assert read("echo hello\n") == NoLaunch(reason="create.sh: it makes 0 create requests, and a job is one")
+    assert read("echo hello\n") == NoLaunch(
+        reason="create.sh: it makes 0 create requests, and a job must have exactly one"
+    )
 
 
 def test_a_script_for_another_project_is_refused(read):

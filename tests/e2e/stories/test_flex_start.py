@@ -79,7 +79,7 @@ def ticks(cloud: Cloud, good, what: str) -> None:
 
 def test_a_job_waits_moves_expires_and_ends(cloud: Cloud, tmp_path: Path):
     """One attempt for the wait and the move, another after the time limit; nobody hears of a fault."""
-    assert f"waits for room in {HOME}" in submit(cloud, tmp_path)
+    assert f"waits for capacity in {HOME}" in submit(cloud, tmp_path)
     cloud.post("/local/travel", {"seconds": TWO_HOURS - 600})
     for _ in range(3):
         cloud.tick()

@@ -90,7 +90,7 @@ def test_on_demand_vms_end_when_the_work_does():
 def test_a_job_that_saves_nothing_is_told_so_at_once():
     """However lucky it may be."""
     seen = told(replace(JOB, whole=48.5, left=40.0, restarts=True))
-    assert seen.trouble == "it begins from the start after each loss, and needs 48.5 h without one"
+    assert seen.trouble == "it starts over after each lost VM, and needs 48.5 h without one"
     assert seen.half_cost > 1.5 * told(replace(JOB, whole=48.5, left=40.0)).half_cost
 
 
@@ -99,7 +99,7 @@ def test_where_no_end_is_in_sight_none_is_told():
     seen = told(replace(JOB, place="us-west1-b", vms=16, whole=2000.0, left=2000.0, restarts=True))
     assert (seen.half, seen.most, seen.most_cost) == (None, None, None)
     slow = told(replace(JOB, place="us-west1-b", vms=16, interval=100.0, left=2000.0, whole=2000.0))
-    assert slow.trouble == "its VMs are lost sooner than it saves its work"
+    assert slow.trouble == "it loses VMs faster than it saves its work"
 
 
 def test_a_deadline_is_made_for_more_money():

@@ -100,9 +100,7 @@ class HandoverPlot:
             stage.say(
                 f"VM {last.attempt} made step {last.step}, VM {first.attempt} the next one {gap:.1f} s later"
             )
-        stage.say(
-            f"{STEPS} steps, each made once; every loss is, bit by bit, that of an undisturbed training"
-        )
+        stage.say(f"{STEPS} steps, each run once; each loss is bit for bit that of an undisturbed training")
         path = Path(tempfile.mkdtemp(prefix="spotwarden-handover-"), "loss.svg")
         ElementTree(draw(curve, undisturbed, self._zones)).write(path, "utf-8", xml_declaration=True)
         stage.say(f"both loss curves:      {path}")

@@ -130,9 +130,7 @@ def test_(to: str, kind: str | None) -> None:
         "notify_developers mails them within about a minute. To see what waits: spotwarden notices list"
     )
     if not _mails(context):
-        click.echo(
-            "the policy here says `email = false`: only who subscribes to the topic gets them", err=True
-        )
+        click.echo("the policy here says `email = false`: only subscribers of the topic get them", err=True)
 
 
 def _mails(context: Context) -> bool:

@@ -180,7 +180,7 @@ def schedule_faults(found: Json, function: DeployedFunction, topic: str) -> list
     if target.get("topicName") != topic:
         wrong.append(f"it goes to {target.get('topicName')}, not to {topic}")
     if TICK not in target.get("attributes", {}):
-        wrong.append(f"it lacks the attribute {TICK}")
+        wrong.append(f"it has no attribute {TICK}")
     if not target.get("data"):
         wrong.append("it carries no data")
     return wrong
@@ -214,7 +214,7 @@ def notification_faults(found: Json, wanted: tuple[str, str], topic: str, where:
     if right:
         return [f"there are {len(right)}, so each event comes {len(right)} times"]
     told = ", ".join(rule.get("object_name_prefix", "everything") for rule in ours)
-    return [f"the bucket tells of {told}, not of {where.prefix + below}" if ours else "it is not there"]
+    return [f"the bucket reports {told}, not of {where.prefix + below}" if ours else "it is not there"]
 
 
 def function_faults(found: Json, function: DeployedFunction, archive: str, where: CheckSubject) -> list[str]:
@@ -229,10 +229,10 @@ def function_faults(found: Json, function: DeployedFunction, archive: str, where
         wrong.append(f"it runs another version: {made_of or 'unknown'}, staged here is {archive}")
     told = found.get("serviceConfig", {}).get("environmentVariables", {})
     if told.get("SPOTWARDEN_BUCKET") != where.bucket:
-        wrong.append(f"it looks at the bucket {told.get('SPOTWARDEN_BUCKET')}")
+        wrong.append(f"it uses the bucket {told.get('SPOTWARDEN_BUCKET')}")
     has = {match.get("key") for match in found.get("serviceConfig", {}).get("secretEnvironmentVariables", ())}
     if strange := sorted(has - set(function.secrets)):
-        wrong.append(f"it is given secrets that it must not have: {', '.join(strange)}")
+        wrong.append(f"it can read secrets that it must not have: {', '.join(strange)}")
     return wrong
 
 

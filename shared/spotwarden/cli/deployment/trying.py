@@ -217,6 +217,6 @@ def answers(url: str) -> Check:
         )
     refused = {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}
     if status in refused or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-        todo = "check that anybody may call it (allUsers); an organization's policy may forbid that; " + LOG
+        todo = "check that anyone may call it (allUsers); an organization's policy may forbid that; " + LOG
         return Check(what=what, state=CheckState.BAD, why=f"{url} answers {status}", todo=todo)
     return Check(what=what, state=CheckState.GOOD)

@@ -52,11 +52,11 @@ def _hold(text: str, what: str) -> None:
     try:
         file = typed.convert(durations(read_toml(text.encode())), JobFile)
     except (ValueError, msgspec.DecodeError, RecursionError) as error:
-        raise click.UsageError(f"--job-toml: {what} cannot be followed: {_in_plain_words(error)}") from error
+        raise click.UsageError(f"--job-toml: {what} is invalid: {_in_plain_words(error)}") from error
     # Any rule's name leads to whatever is wrong with the names, each one's own to its limits.
     for rule in file.rules:
         if slip := misread(rule, file):
-            raise click.UsageError(f"--job-toml: {what} cannot be followed: {slip}")
+            raise click.UsageError(f"--job-toml: {what} is invalid: {slip}")
 
 
 def _in_plain_words(error: Exception) -> str:
@@ -64,9 +64,9 @@ def _in_plain_words(error: Exception) -> str:
     said, at, place = str(error).partition(" - at ")
     where = f" in {place.strip('`').removeprefix('$.')}" if at else ""
     if "ISO8601 duration" in said or "`duration" in said or said == "Duration is out of range":
-        return f"no duration{where}; write 90m, 8h or 2d"
+        return f"invalid duration{where}; write 90m, 8h or 2d"
     if "matching regex" in said and place == "`$.nodes`":
-        return f"no range{where}; write the fewest and the most nodes, such as 8:16"
+        return f"invalid range{where}; write the fewest and the most nodes, such as 8:16"
     return str(error)
 
 

@@ -274,7 +274,7 @@ def told(attempt: Attempt) -> str:
     place = f" in {attempt.tries[-1].place}{on_machine(attempt.tries[-1])}" if attempt.tries else ""
     if attempt.in_line:
         return (
-            f"{attempt.job}: attempt {attempt.number} waits for room{place} (Flex-start). Spotwarden"
+            f"{attempt.job}: attempt {attempt.number} waits for capacity{place} (Flex-start). Spotwarden"
             f" registers the VM when it starts. To see its status: spotwarden show {attempt.job}"
         )
     if not ids:

@@ -103,7 +103,7 @@ def explain_(job: str, rule: str | None, file: Path | None, *, as_json: bool) ->
     click.echo("\n".join(("", *(plain(f"exempt: {item}") for item in said.exempt or ("nothing",)))))
     click.echo(f"remedies: {said.opening}")
     if said.mode == Mode.OBSERVE.value:
-        click.echo("mode: the policy only observes: everything is decided and told, nothing is done")
+        click.echo("mode: the policy only observes: Spotwarden decides and notifies, and changes nothing")
 
 
 def _read(file: Path, mode: Mode | None = None) -> Policy:

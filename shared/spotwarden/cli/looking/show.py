@@ -48,7 +48,7 @@ METRICS = 8
 
 NEXT: Mapping[Standing, str] = {
     Standing.RUNNING: "`spotwarden logs -f {job}` follows it",
-    Standing.STALLED: "`spotwarden logs {job} --tail 50` shows what it said last",
+    Standing.STALLED: "`spotwarden logs {job} --tail 50` shows its last output",
     Standing.ENDED: "`spotwarden download {job}` fetches its output",
     Standing.FAILED: "`spotwarden logs {job} --tail 50` shows why; `spotwarden restart {job}` tries it again",
     Standing.STOPPED: "`spotwarden restart {job}` resumes it",
@@ -247,10 +247,10 @@ def _by_itself(shown: JobDetails) -> str:
         )
     swept, now = shown.swept, shown.now
     if swept is None:
-        return "recovery has never looked yet, and continues it once it does. To check: `spotwarden doctor`"
+        return "recovery hasn't run yet, and continues the job once it does. To check: `spotwarden doctor`"
     if now - swept > SWEEPS_OVERDUE:
         since = f"{swept:%Y-%m-%d %H:%M:%S} UTC"
-        return f"recovery has not looked since {since}; nothing continues it. To see why: `spotwarden doctor`"
+        return f"recovery hasn't run since {since}; nothing continues it. To see why: `spotwarden doctor`"
     if newest is None or newest.state not in IN_FLIGHT:
         return (
             "no action needed: Spotwarden checks it every minute and restarts it, unless someone stopped it"

@@ -19,9 +19,9 @@ def texts(what: str, said: Mapping[str, str], ran: Mapping[str, str], *, shown: 
     for key in sorted({*said, *ran}):
         name = f"the {what} {key}"
         if key not in ran:
-            yield f"{name}: the script says it, the instance does not have it"
+            yield f"{name}: it is in the script, and not on the instance"
         elif key not in said:
-            yield f"{name}: the instance has it, the script does not say it"
+            yield f"{name}: it is on the instance, and not in the script"
         elif shown:
             yield from differ(name, said[key], ran[key])
         elif said[key] != ran[key]:

@@ -87,7 +87,7 @@ def _read(script: StoredScript, project: str, gcloud_version: int) -> Launch | N
 
 
 def _several(found: Sequence[Request]) -> str:
-    count = f"it makes {len(found)} create requests, and a job is one"
+    count = f"it makes {len(found)} create requests, and a job must have exactly one"
     names = [str(request.body.get("name", "")) for request in found]
     if not names or not all(names):
         return count
@@ -153,5 +153,5 @@ def _moved_region(launch: Launch, zone: str, keys: Sequence[str]) -> Request | I
         return moved
     names = ", ".join(keys)
     return Immovable(
-        reasons=(f"the metadata {names} names a node in one zone, and the request leaves it open",)
+        reasons=(f"the metadata {names} names a node in one zone, but the request leaves the zone open",)
     )

@@ -15,7 +15,7 @@ from spotwarden.model.values import read_limit, written
 def nonsense_between(values: Mapping[str, Any], broken: Collection[str]) -> Iterable[str]:
     """What is wrong between the policy, its ceilings and teams; a broken section is held against none."""
     if "version" not in values and "version" not in broken:
-        yield "version: it is missing; it is a text in quotes"
+        yield 'version: it is missing; write a text in quotes, such as "1"'
     for rule, kind in RULES.items():
         base = None if rule in broken else values.get(rule, kind())
         ceilings = _readable(kind, values.get("ceilings", {}).get(rule, {}))

@@ -23,7 +23,7 @@ from spotwarden.ports import ConflictError, Entry, Store, UnansweredError
 typed.prepare(UsageDay)
 
 TRIES = 5
-"""So often a day is read anew where another sweep was first; what is lost then, the next sweep writes."""
+"""How often a day is read again after another sweep changed it. The next sweep writes what is lost then."""
 LARGEST = 256 * 1024 * 1024
 """Bytes that are read of a day; 100,000 VMs take some 30 million."""
 

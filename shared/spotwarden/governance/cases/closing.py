@@ -35,7 +35,7 @@ def doubt(facts: CaseFacts, finding: Finding, policy: Policy, tick: Tick) -> Cas
     if notice.id not in facts.told:
         return Tell(reason=finding.reason, notice=notice)
     told = seen(case, finding, tick, told=(*case.told, notice.id))
-    return FileCase(reason="told that nothing is known", case=told, generation=filed.generation)
+    return FileCase(reason="notified that it can't be checked", case=told, generation=filed.generation)
 
 
 def without_finding(facts: CaseFacts, policy: Policy, tick: Tick) -> CaseStep | None:

@@ -26,7 +26,7 @@ def tell_of_junk(tick: Tick, heard: HeardBeats, records: Iterable[JobRecord]) ->
 
 def _wrong(heard: HeardBeats, records: Iterable[JobRecord]) -> Iterator[tuple[str, str]]:
     for name in heard.junk:
-        yield name, "its custom metadata doesn't name a job. Delete it, or let its VM run the job kit"
+        yield name, "its custom metadata doesn't name a job. Delete it, or run the job kit on its VM"
     for record in records:
         for node in record.instances:
             job = heard.jobs.get(node, record.job)

@@ -108,7 +108,7 @@ class AnswerTrouble(Enum):
     """Why there is no answer to be had."""
 
     SILENT = "Google Cloud does not answer"
-    UNSURE = "Google Cloud does not answer, on the way"
+    UNSURE = "Google Cloud stopped responding midway"
     BROKEN = "an object of the bucket is broken"
     POLICY = "the policy file is broken"
     LARGE = "the request is too large"

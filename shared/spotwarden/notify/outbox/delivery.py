@@ -71,7 +71,9 @@ class RecipientDelivery:
     def _write_to(self, waiting: Sequence[Waiting]) -> Wait | None:
         """What is left over from before first; then what is due, until something hinders."""
         if self._round.broken:
-            self._shared.say("ERROR", f"we couldn't read what was being sent: {self._round.broken}")
+            self._shared.say(
+                "ERROR", f"we couldn't read the message that was being sent: {self._round.broken}"
+            )
         try:
             rest = self._clear_up(self._without_sent(waiting))
             for some in self._due(rest) if rest is not None else ():

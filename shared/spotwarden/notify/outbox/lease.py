@@ -47,7 +47,7 @@ class HeldRound:
         return bool(self.now.holder) and until is not None and at < until <= latest
 
     def become(self, changed: Round) -> None:
-        """Write it; `LostError` where another sweep was first."""
+        """Write it; `LostError` where another sweep changed it first."""
         data = msgspec.json.format(msgspec.json.encode(changed))
         try:
             self._generation = self._store.write(

@@ -44,7 +44,7 @@ _OF_JOBS = {
     "stopped": _kind("stopped, won't restart", "A job was stopped, or reached its limit.", Severity.WARNING),
     "waits_for_room": _kind(
         "waits for a VM",
-        "A job has waited 30 minutes, 4 hours or a day for a VM, because no zone has room.",
+        "A job has waited 30 minutes, 4 hours or a day for a VM, because no zone has capacity.",
         Severity.WARNING,
     ),
     "gang_changed": _kind(

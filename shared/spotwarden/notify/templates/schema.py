@@ -12,8 +12,8 @@ from spotwarden.notify.templates.kinds import KINDS, OF_RULES, PHASES, NoticeKin
 
 _MOMENT = {"type": "string", "format": "date-time"}
 _FIELDS = {
-    "id": "Names the notice: two messages with one id are one notice, told twice. `test/…` is a test.",
-    "kind": "What it tells; kinds.md lists them all. New ones may come.",
+    "id": "Names the notice: two messages with one ID are one notice, sent twice. `test/…` is a test.",
+    "kind": "Its kind, one of those in kinds.md. New kinds may be added.",
     "severity": "How soon a person should look.",
     "job": 'The job\'s name; "" where it is about none.',
     "at": "When it was decided; UTC.",
@@ -29,7 +29,7 @@ _FIELDS = {
     "instances": "The VMs that it is about.",
     "case": "The case that it is about, where it can be answered to; null for none.",
     "ways": "How it can be answered.",
-    "tables": "Figures for whoever reads at leisure; a weekly report has some.",
+    "tables": "Tables of figures; a weekly report has some.",
 }
 
 

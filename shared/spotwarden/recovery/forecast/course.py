@@ -30,9 +30,9 @@ SURE = 0.05
 """How far off a pace is that a long stretch has told."""
 ENOUGH = 2
 """Starts from the beginning that prove it: the first loss may have come before the first save."""
-NO_STEPS = "it tells no progress. Let its program write step and steps, or set work in job.toml"
-NO_PACE = "its steps have not been seen for ten minutes yet"
-NO_SENSE = "its steps make no sense"
+NO_STEPS = "the job reports no progress. Report step and steps, or set work in job.toml"
+NO_PACE = "it has reported steps for less than ten minutes"
+NO_SENSE = "the steps that it reported are invalid"
 
 
 class Stretch(msgspec.Struct, frozen=True, kw_only=True):

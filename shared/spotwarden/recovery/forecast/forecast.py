@@ -208,6 +208,6 @@ def _dollars(costs: Sequence[float], share: float) -> float | None:
 def _trouble(job: Course, ends: Sequence[float]) -> str:
     """Why its work may not come to an end as it goes; "" where nothing speaks for that."""
     if job.restarts and job.spot:
-        return f"it begins from the start after each loss, and needs {job.whole:.1f} h without one"
+        return f"it starts over after each lost VM, and needs {job.whole:.1f} h without one"
     done = sum(hours <= LONGEST for hours in ends) / len(ends)
-    return "" if done >= NINE_IN_TEN else "its VMs are lost sooner than it saves its work"
+    return "" if done >= NINE_IN_TEN else "it loses VMs faster than it saves its work"

@@ -32,7 +32,7 @@ def ends(seen: Outlook, spent: float | None) -> Iterator[str]:
 
 def _end(at: Moment | None, cost: float | None, spent: float | None) -> str:
     if at is None:
-        return "no end in sight"
+        return "it can't end at this rate"
     bill = f", ${cost + spent:,.2f} in all" if cost is not None and spent is not None else ""
     return f"{moment(at)}{bill}"
 
@@ -51,11 +51,11 @@ def saves(seen: Outlook) -> str:
         return ""
     best = span(timedelta(hours=seen.best))
     if seen.interval is None:
-        return f"each {best} would pay most, where a save takes a minute"
+        return f"each {best} is best, if a save takes a minute"
     if seen.gain < WORTH:
         return ""
     has = span(timedelta(hours=seen.interval))
-    return f"each {has}; each {best} keeps {seen.gain:.0%} more work, where a save takes a minute"
+    return f"each {has}; each {best} keeps {seen.gain:.0%} more work, if a save takes a minute"
 
 
 def basis(seen: Outlook) -> str:
@@ -64,5 +64,5 @@ def basis(seen: Outlook) -> str:
     if not seen.spot:
         return f"{work}, on VMs that are not preempted"
     where = f"spot VMs in {seen.place}" if seen.place else "spot VMs like these"
-    what = where if seen.known else "other spot VMs, as nobody has watched these"
-    return f"{work}, {seen.losses:.1f} losses a day to expect by its own past and that of {what}"
+    what = where if seen.known else "other spot VMs, since there is no data on these"
+    return f"{work}, {seen.losses:.1f} losses a day expected, from its own history and that of {what}"

@@ -257,7 +257,7 @@ def _reason(attempt: Attempt) -> str:
     """Why it has none: what has begun it, and how far the search for a place is."""
     if attempt.state is AttemptState.BACKING_OFF and attempt.not_before:
         return (
-            f"{attempt.reason}; no place has room, asked again at {attempt.not_before:%Y-%m-%d %H:%M:%S} UTC"
+            f"{attempt.reason}; no zone has capacity, next try at {attempt.not_before:%Y-%m-%d %H:%M:%S} UTC"
         )
     return attempt.reason
 
