@@ -5,7 +5,7 @@ import errno
 import pytest
 from click.testing import CliRunner
 from google.api_core.exceptions import Forbidden, NotFound
-from google.auth.exceptions import DefaultCredentialsError
+from google.auth.exceptions import DefaultCredentialsError, RefreshError
 
 from spotwarden.cli.complaints import complaint
 from spotwarden.cli.main import main
@@ -38,6 +38,16 @@ SETTINGS = {"SPOTWARDEN_PROJECT": PROJECT, "SPOTWARDEN_BUCKET": "no-bucket", "SP
                 "Google Cloud doesn't respond: 127.0.0.1:9: Connection refused\nCheck your network. If you"
                 " use the local cloud, check it with: spotwarden local status"
             ),
+        ),
+        (
+            UnansweredError(
+                "HTTPConnectionPool(host='metadata.google.internal', port=80): Max retries exceeded"
+            ),
+            "this machine has no Google Cloud credentials\nTo log in: gcloud auth application-default login",
+        ),
+        (
+            RefreshError("Failed to retrieve http://metadata.google.internal/computeMetadata/v1/universe"),
+            "this machine has no Google Cloud credentials\nTo log in: gcloud auth application-default login",
         ),
         (
             DefaultCredentialsError("no credentials"),

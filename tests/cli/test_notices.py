@@ -273,7 +273,7 @@ def test_a_policy_that_mails_nobody_is_told_of(workstation, published):
         "notices", "test", "--to", "a@b.example", "--kind", "recovered"
     )
     Path(workstation.policy).write_text('version = "1"\nmode = "enforce"\n[notify]\nemail = true\n')
-    assert "only subscribers" not in workstation.ok("notices", "test", "--to", "a@b.example", "--kind", "recovered")
+    assert "only sub" not in workstation.ok("notices", "test", "--to", "a@b.example", "--kind", "recovered")
     assert len(published()) == 2
 
 

@@ -20,6 +20,8 @@ PLAIN = (
 @pytest.mark.parametrize(
     ("line", "says"),
     [
+        ("max_runtim = 5", "unknown setting `max_runtim`; did you mean `max_runtime`?"),
+        ("xyz = 5", "unknown setting `xyz`"),
         ('nodes = "8"', "invalid range in nodes; write the fewest and the most nodes, such as 8:16"),
         ('nodes = "0:4"', "invalid range in nodes;"),
         ('nodes = "9:4"', "the first number must be less than the second"),

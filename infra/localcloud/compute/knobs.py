@@ -42,7 +42,11 @@ class Knobs:
     def _one(self, name_or_id: str) -> Vm:
         found = self._site.registry.anywhere(name_or_id)
         if not found:
-            raise ApiError(404, "notFound", f"There is no instance {name_or_id!r} in any zone.")
+            raise ApiError(
+                404,
+                "notFound",
+                f"There is no instance {name_or_id!r} in any zone. To list them: spotwarden local status",
+            )
         if len(found) > 1:
             zones = ", ".join(sorted(vm.zone for vm in found))
             message = f"There are instances {name_or_id!r} in {zones}; give the id of the one that is meant."

@@ -52,7 +52,11 @@ class Shells:
             raise ApiError(400, "invalid", f"This is no command for a machine: {error}") from error
         start = self._find(wanted.node)
         if start is None:
-            raise ApiError(404, "notFound", f"No machine {wanted.node!r} is on.")
+            raise ApiError(
+                404,
+                "notFound",
+                f"There is no running VM {wanted.node!r}. To list VMs: spotwarden local status",
+            )
         argv = ["bash", "-c", AT_HOME, "bash", wanted.command]
         return StreamingResponse(_lines(start, argv), media_type="application/x-ndjson")
 

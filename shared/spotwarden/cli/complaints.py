@@ -18,6 +18,9 @@ _OTHER_TOPIC = (
     "Check its name with: spotwarden config list\nTo change it: spotwarden config set notices my-topic"
 )
 _TOO_MANY = "The project makes too many requests. Wait a minute, then run the command again"
+_LOG_IN = "To log in: gcloud auth application-default login"
+_METADATA = "metadata.google.internal"
+"""Where Google's libraries ask last: only a VM of Compute Engine has it."""
 _AGAIN = "\nThen run the command again"
 _RATE = re.compile(r"rateLimitExceeded|RESOURCE_EXHAUSTED")
 _ADDRESS = re.compile(r"host='([^']+)', port=(\d+)\).*\[Errno -?\d+\] ([\w ]+)", re.DOTALL)
@@ -32,7 +35,7 @@ def _next(error: Exception) -> str:
     """What to type next, on a line of its own; "" where Google's own words say it."""
     code = getattr(error, "code", None)
     if code is None:
-        return "\nTo log in: gcloud auth application-default login"
+        return f"\n{_LOG_IN}"
     if code == HTTPStatus.NOT_FOUND and _ON_BUCKET.search(str(error)):
         return (
             "\nCheck the bucket's name with: spotwarden config list"
@@ -48,6 +51,8 @@ def _next(error: Exception) -> str:
 def _refused(error: Exception) -> str:
     """What Google's libraries say, without the address that they asked; and what to type next."""
     code, said = getattr(error, "code", None), _ANSWER.sub(_message, _ASKED.sub("", str(error)))
+    if code is None and _METADATA in said:
+        return f"this machine has no Google Cloud credentials\n{_LOG_IN}"
     if code is None:
         return f"no usable Google Cloud credentials: {said}{_next(error)}"
     if code == HTTPStatus.NOT_FOUND and (bucket := _BUCKET.search(str(error))):
@@ -72,6 +77,8 @@ def _unanswered(said: str) -> str:
     """No answer in time; or only the answer that a quota of calls is used up, which no network explains."""
     if _RATE.search(said):
         return f"Google Cloud refuses further requests for now: {said}\n{_TOO_MANY}"
+    if _METADATA in said:
+        return f"this machine has no Google Cloud credentials\n{_LOG_IN}"
     return f"Google Cloud doesn't respond: {_brief(said)}\n{_NO_ANSWER}"
 
 

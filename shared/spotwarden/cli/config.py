@@ -20,7 +20,7 @@ from spotwarden.cli.configured import (
 from spotwarden.cli.table import plain, render
 from spotwarden.cli.toml_lines import UnsafeTomlError, with_value, without
 
-NAME = click.argument("name", type=click.Choice(list(KNOWN)))
+NAME = click.argument("name", type=click.Choice(list(KNOWN)), metavar="NAME")
 HERE = click.option("--here", is_flag=True, help=f"Use the project's file, {PROJECT_FILE}.")
 
 

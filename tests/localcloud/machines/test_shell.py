@@ -78,7 +78,11 @@ def test_a_command_ends_with_its_vm(cloud):
 @pytest.mark.parametrize(
     ("body", "status", "says"),
     [
-        ({"node": "no-vm", "command": "true"}, 404, "No machine 'no-vm' is on."),
+        (
+            {"node": "no-vm", "command": "true"},
+            404,
+            "There is no running VM 'no-vm'. To list VMs: spotwarden local status",
+        ),
         ({"node": "test-vm"}, 400, "no command for a machine"),
         ({"node": "test-vm", "command": "true", "more": 1}, 400, "no command for a machine"),
     ],

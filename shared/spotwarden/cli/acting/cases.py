@@ -33,6 +33,8 @@ why_option = click.option("--why", default="", help="Reason, for the case's hist
 def cases() -> None:
     """List and answer open policy cases.
 
+    RULE and KEY are what `spotwarden cases list` shows under RULE and CASE.
+
     \b
     Examples:
       spotwarden cases list
@@ -63,13 +65,13 @@ def list_(rule: str | None, *, as_json: bool) -> None:
 
 
 @cases.command()
-@click.argument("rule", type=RULE)
+@click.argument("rule", type=RULE, metavar="RULE")
 @click.argument("key")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def show(rule: str, key: str, *, as_json: bool) -> None:
     """Show a case: evidence, warnings and actions so far.
 
-    KEY is the case's key, or the name of a VM or job that has only one case.
+    KEY can also be the name of a VM or job that has only one case.
     """
     context = open_context()
     case = _arrived(context, _find(context, rule, key))
@@ -87,7 +89,7 @@ def show(rule: str, key: str, *, as_json: bool) -> None:
 
 
 @cases.command()
-@click.argument("rule", type=RULE)
+@click.argument("rule", type=RULE, metavar="RULE")
 @click.argument("key")
 @click.option("--for", "span", type=SpanParam(), help="How long, such as 8h.")
 @click.option("--until", type=MomentParam(), help="Until the end of a day (2026-12-31), or a time; UTC.")
@@ -103,7 +105,7 @@ def keep(rule: str, key: str, *, span: timedelta | None, until: datetime | None,
 
 
 @cases.command()
-@click.argument("rule", type=RULE)
+@click.argument("rule", type=RULE, metavar="RULE")
 @click.argument("key")
 @why_option
 def release(rule: str, key: str, *, why: str) -> None:
@@ -115,7 +117,7 @@ def release(rule: str, key: str, *, why: str) -> None:
 
 
 @cases.command()
-@click.argument("rule", type=RULE)
+@click.argument("rule", type=RULE, metavar="RULE")
 @click.argument("key")
 @click.option("--by", "span", type=SpanParam(), required=True, help="How much more time, such as 4h.")
 @why_option
@@ -125,7 +127,7 @@ def extend(rule: str, key: str, *, span: timedelta, why: str) -> None:
 
 
 @cases.command()
-@click.argument("rule", type=RULE)
+@click.argument("rule", type=RULE, metavar="RULE")
 @click.argument("key")
 @why_option
 def approve(rule: str, key: str, *, why: str) -> None:

@@ -1,5 +1,7 @@
 """What `spotwarden run` says of limits, as the job's own `job.toml`."""
 
+import re
+from difflib import get_close_matches
 from pathlib import Path
 
 import click
@@ -13,6 +15,7 @@ from spotwarden.model.precedence import misread
 from spotwarden.model.values import written
 
 typed.prepare(JobFile)
+_UNKNOWN = re.compile(r"Object contains unknown field `([^`]*)`")
 
 
 def job_file(asked: LaunchRequest) -> str:
@@ -67,6 +70,10 @@ def _in_plain_words(error: Exception) -> str:
         return f"invalid duration{where}; write 90m, 8h or 2d"
     if "matching regex" in said and place == "`$.nodes`":
         return f"invalid range{where}; write the fewest and the most nodes, such as 8:16"
+    if unknown := _UNKNOWN.fullmatch(said):
+        near = get_close_matches(unknown[1], JobFile.__struct_fields__, n=1)
+        meant = f"; did you mean `{near[0]}`?" if near and not at else ""
+        return f"unknown setting `{unknown[1]}`{where}{meant}"
     return str(error)
 
 
