@@ -31,7 +31,8 @@ def gangs_of(
     found: dict[str, list[Machine]] = defaultdict(list)
     for machine in machines:
         if job := jobs.get(machine.id):
-            found[f"{job}/{attempts.get(machine.id, machine.attempt)}"].append(machine)
+            attempt = attempts.get(machine.id)
+            found[f"{job}/{machine.attempt if attempt is None else attempt}"].append(machine)
     return {
         key: nodes
         for key, nodes in found.items()
