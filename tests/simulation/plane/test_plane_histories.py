@@ -15,7 +15,7 @@ from tests.simulation.run import play_all, run
 HISTORIES = int(
     os.environ.get("SPOTWARDEN_PLANE_HISTORIES") or os.environ.get("SPOTWARDEN_HISTORIES") or "300"
 )
-"""A share that fits a run of the tests; continuous integration plays ten thousand (`.ci/run`)."""
+"""A share that fits a run of the tests; continuous integration plays more (`.ci/run`)."""
 HUNTS = HISTORIES // 5
 """Besides, so many in which people act while sweeps sleep."""
 PART = 1_000
