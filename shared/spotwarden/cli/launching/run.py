@@ -23,6 +23,7 @@ from spotwarden.cli.launching.options import asked_of, with_options
 from spotwarden.cli.launching.other_machines import check_fitting, check_others
 from spotwarden.cli.launching.package import has_requirements
 from spotwarden.cli.launching.priced import check_priced
+from spotwarden.cli.launching.program import check_program
 from spotwarden.cli.launching.reachable import check_reachable
 from spotwarden.cli.launching.reading import read_script
 from spotwarden.cli.launching.resuming import warning_of
@@ -105,6 +106,7 @@ def _show(texts: Mapping[str, str], asked: LaunchRequest) -> None:
 
 def _check(context: Context, asked: LaunchRequest, *, again: bool, wait: bool) -> None:
     """Whether the job may be launched now, and has what it works on, before anything is written."""
+    check_program(asked)
     if problem := submission.problem(look(context, asked.job), again=again):
         raise click.ClickException(problem)
     _check_input_jobs(context, asked.input_jobs, wait=wait)
