@@ -38,7 +38,7 @@ def test_three_vms_are_lost_and_no_step(tmp_path):
         check=False,
     )
     assert story.returncode == 0, story.stdout + story.stderr
-    assert "800 steps, each made once" in story.stdout
+    assert "800 steps, each run once" in story.stdout
     [path] = re.findall(r"both loss curves: +(\S+)$", story.stdout, flags=re.MULTILINE)
     words = re.findall(r">([^<]+)</text>", Path(path).read_text(encoding="utf-8"))
     assert {"VM 1", "VM 2", "VM 3", "VM 4"} <= set(words)
