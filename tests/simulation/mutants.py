@@ -329,7 +329,7 @@ GOVERNANCE: Mapping[str, Mutant] = {
     "no job has a cap": _of("governance.caps.jobs:of_job", gives(None), "plane"),
     "everybody's cap is passed": _of("governance.caps.measures:is_full", gives(True), "plane"),
     "no VM is out of the policy": _of("governance.compliance.rule:_own", gives(()), "plane"),
-    "nothing fits the policy": _of("governance.compliance.rule:_fits", gives(False), "plane"),
+    "nothing fits the policy": _of("governance.compliance.rule:_allows", gives(False), "plane"),
     "a wrong clock judges": _of("governance.signals.steady:check_clock", gives(None), "plane"),
 }
 NOTIFY: Mapping[str, Mutant] = {

@@ -6,7 +6,6 @@ looked at as it would be sent, however the script came to it (Google: "REST Reso
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
 from msgspec.structs import replace
@@ -14,6 +13,7 @@ from msgspec.structs import replace
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.launch import Launch, NoLaunch
 from spotwarden.model.limits import AdmissionLimits
+from spotwarden.model.patterns import allows
 from spotwarden.model.request import Request
 
 DEFAULT = "default"
@@ -58,7 +58,7 @@ def inadmissible(launch: Launch, limits: AdmissionLimits, project: str) -> Itera
         yield f"{hidden[0]} hides what would be made; write it out"
         return
     for rule in _RULES:
-        found = [item for item in rule.find(request, project) if not _allowed(item, rule.of(limits))]
+        found = [item for item in rule.find(request, project) if not allows(rule.of(limits), item)]
         for value in dict.fromkeys(found):
             among = ", ".join(rule.of(limits))
             yield f"the {rule.what} {value!r} is not among {among} (admission.{rule.name})"
@@ -167,10 +167,6 @@ def _owned(link: str, project: str, kind: str = "") -> str:
 def _owner(link: str, project: str) -> str:
     found = _PROJECT.search(link)
     return found[1] if found else project
-
-
-def _allowed(name: str, patterns: Sequence[str]) -> bool:
-    return not patterns or any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
 class _Rule(NamedTuple):

@@ -3,7 +3,6 @@
 What a script asks for itself comes back as it is: its owner is warned before it is stopped.
 """
 
-from fnmatch import fnmatchcase
 from typing import cast
 
 from msgspec.structs import replace
@@ -13,6 +12,7 @@ from spotwarden.model.facts import JobFacts
 from spotwarden.model.governance import ComplianceLimits, Mode, Remedy
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.launch import Launch
+from spotwarden.model.patterns import allows
 from spotwarden.model.policy import Policy
 from spotwarden.model.precedence import limits
 from spotwarden.model.tick import Tick
@@ -37,7 +37,7 @@ def comply(facts: JobFacts, policy: Policy, tick: Tick) -> JobFacts:
 def forbidden(machine: str, policy: Policy, tick: Tick, *, owner: str, file: JobFile) -> str:
     """Why a VM of this machine type would be stopped; "" where it would not be."""
     held = cast("ComplianceLimits", limits(policy, RULE, owner=owner, job_file=file))
-    if not machine or _fits(machine, held.machine_types):
+    if not machine or allows(held.machine_types, machine):
         return ""
     acts = policy.mode is held.mode is Mode.ENFORCE and held.remedy is Remedy.STOP
     if not acts or exempt(policy, RULE, tick, labels={}, owner=owner, job_file=file):
@@ -47,7 +47,3 @@ def forbidden(machine: str, policy: Policy, tick: Tick, *, owner: str, file: Job
         f"the machine type {machine!r} is not among {allowed}; VMs of other types are stopped {grace} after"
         " a warning (compliance.machine_types)"
     )
-
-
-def _fits(machine: str, patterns: tuple[str, ...]) -> bool:
-    return not patterns or any(fnmatchcase(machine, pattern) for pattern in patterns)

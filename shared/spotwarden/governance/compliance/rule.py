@@ -6,7 +6,6 @@ Where something is to be done, the nodes of a gang are one: a gang that lacks a 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import NamedTuple, cast
 
@@ -19,6 +18,7 @@ from spotwarden.model.exemptions import exempt
 from spotwarden.model.finding import Finding, Judged, Reading, Subject
 from spotwarden.model.fleet import OWNER_LABEL, Machine
 from spotwarden.model.governance import ComplianceLimits, Remedy, Scope
+from spotwarden.model.patterns import allows
 from spotwarden.model.policy import Policy
 from spotwarden.model.precedence import everybodys, limits
 
@@ -233,11 +233,8 @@ def _own(machine: Machine, held: ComplianceLimits) -> Iterator[ComplianceFault]:
         ("region", region, held.regions),
         ("provisioning model", machine.provisioning, held.provisioning),
     ):
-        if not _fits(found, allowed):
+        if not _allows(allowed, found):
             yield ComplianceFault(what, found, ", ".join(allowed))
 
 
-@lru_cache(MACHINES_KNOWN)
-def _fits(found: str, allowed: tuple[str, ...]) -> bool:
-    """Nothing named allows everything."""
-    return not allowed or any(fnmatchcase(found, pattern) for pattern in allowed)
+_allows = lru_cache(MACHINES_KNOWN)(allows)
