@@ -9,6 +9,7 @@ from spotwarden.layout import CreateScript
 from tests.fakes.fate import ZONES
 from tests.fakes.trouble import rejected
 from tests.fakes.world import SCRIPT, load
+from tests.recovery.test_namesakes import colleague
 from tests.recovery.typed_commands import RUN, RUN_WORDS, STEP_SECONDS, Typed
 
 
@@ -64,10 +65,23 @@ def test_a_vm_at_rest_that_has_the_name_is_told_of(ada):
     (former,) = ada.vms()
     said = again(ada).output
     assert (
-        f"us-central1-a already has a VM test-vm (id {former}), so test-vm is launched in another zone"
+        f"us-central1-a already has a VM test-vm (ID {former}), so test-vm is launched in another zone"
         in said
     )
     assert "gcloud compute instances delete test-vm --zone=us-central1-a" in said
+
+
+def test_a_colleagues_vm_that_has_the_name_is_told_of_as_such(ada):
+    """Nobody is told to delete it."""
+    ada.ended("0")
+    (former,) = ada.vms()
+    ada.cloud.compute.owner_deletes(former)
+    ada.wait(minutes=2)
+    theirs = colleague(ada, zone="us-central1-a")
+    said = again(ada).output
+    assert f"us-central1-a already has a VM test-vm (ID {theirs}), so test-vm is launched in another" in said
+    assert "That VM is not one of test-vm" in said
+    assert "instances delete" not in said
 
 
 def test_where_nothing_has_the_name_no_other_zone_is_told_of(ada):

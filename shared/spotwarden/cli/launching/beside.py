@@ -20,10 +20,9 @@ LOOK_EVERY_SECONDS = 2
 def refuse_beside(context: Context, facts: JobFacts, launch: Launch) -> None:
     """Refuse to launch a job beside a VM of its own; `ClickException` says which, and what to do.
 
-    A VM at rest that has the job's name in the zone that was asked for is told of: the job goes elsewhere.
-
-    One that goes by itself, as those of a job that has ended do, is waited for. An attempt under way is gone
-    on with, and a job of which nothing is stored has no VM: nobody looks then.
+    One that goes by itself, as those of a job that has ended do, is waited for. Of one at rest that keeps the
+    job out of the zone that was asked for its owner is told. An attempt under way is gone on with, and a job
+    of which nothing is stored has no VM: nobody looks then.
     """
     if submission.in_flight(facts) or not (facts.ledger or facts.script):
         return
@@ -41,14 +40,21 @@ def refuse_beside(context: Context, facts: JobFacts, launch: Launch) -> None:
             click.echo(f"waiting until {leaving} of {facts.job} is gone", err=True)
             told = leaving
         time.sleep(LOOK_EVERY_SECONDS)
-    for former in (*seen.instances, *seen.namesakes):
-        if former.name in launch.nodes and former.zone == launch.place:
-            click.echo(
-                f"{former.zone} already has a VM {former.name} (id {former.id}), so {facts.job} is launched"
-                f" in another zone. To free the name: gcloud compute instances delete {former.name}"
-                f" --zone={former.zone}",
-                err=True,
-            )
+    _tell_of_names(seen, launch)
+
+
+def _tell_of_names(facts: JobFacts, launch: Launch) -> None:
+    """Say which VMs have the job's names where it was to be; only its own are its owner's to delete."""
+    for there in (*facts.instances, *facts.namesakes):
+        if there.name not in launch.nodes or there.zone != launch.place:
+            continue
+        free = f"To free the name: gcloud compute instances delete {there.name} --zone={there.zone}"
+        advice = free if there in facts.instances else f"That VM is not one of {facts.job}"
+        click.echo(
+            f"{there.zone} already has a VM {there.name} (ID {there.id}), so {facts.job} is launched"
+            f" in another zone. {advice}",
+            err=True,
+        )
 
 
 def _with_instances(context: Context, facts: JobFacts) -> JobFacts:
