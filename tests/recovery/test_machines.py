@@ -11,6 +11,7 @@ from spotwarden.layout import JobFileName
 from spotwarden.model.action import LaunchInstances
 from spotwarden.model.attempt import AttemptState, Try
 from spotwarden.model.facts import JobFacts
+from spotwarden.model.governance import ComplianceLimits, Mode, Remedy
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.ladder import Rung, VmModel
 from spotwarden.model.limits import AdmissionLimits, PlacementLimits
@@ -238,6 +239,19 @@ def test_a_job_comes_back_on_the_machine_that_has_room(world):
     newest = world.attempts()[-1]
     assert (newest.lost_on, newest.tries[-1].machine) == (OTHER, "")
     assert machines_of(world) == ["g2-standard-4"]
+
+
+def test_a_machine_on_which_the_policy_would_stop_the_job_is_passed_over(world):
+    """Though its owner allows it, and it has room."""
+    allow(world, "g2-standard-8", OTHER)
+    world.cloud.compute.run_out_of("g2-standard-4", HOME)
+    limits = ComplianceLimits(machine_types=("a2-*",), remedy=Remedy.STOP)
+    world.policy = replace(world.policy, mode=Mode.ENFORCE, compliance=limits)
+    world.preempt()
+    world.sweep_until_quiet()
+    (attempt,) = world.attempts()
+    assert [tried.machine for tried in attempt.tries] == ["", OTHER]
+    assert machines_of(world) == [OTHER]
 
 
 def test_without_other_machines_the_same_job_waits(world):

@@ -30,7 +30,6 @@ from spotwarden.recovery.admission import admit_others
 from spotwarden.recovery.attempts import next_step
 from spotwarden.recovery.begun import begin, reopen
 from spotwarden.recovery.chain import told as told_ledger
-from spotwarden.recovery.complying import comply
 from spotwarden.recovery.identity import CLOCKS_APART
 from spotwarden.recovery.machines import on_machine
 from spotwarden.recovery.places import PlaceMemory
@@ -179,10 +178,10 @@ def _carry_on(starting: Starting, known: JobFacts, number: int) -> JobFacts:
     )
     told, until, pause = "", time.monotonic() + TIMEOUT_SECONDS, FIRST_LOOK_SECONDS
     patient = time.monotonic() + ROOM_WITHIN_SECONDS
-    job, policy, project = known.job, context.agreed(), context.settings.project
+    job, admission = known.job, context.agreed().admission
     while time.monotonic() < until:
-        others = admit_others(with_machines(replace(known, launch=launch)), policy.admission, project)
-        allowed = comply(others, policy, tick)
+        allowed = with_machines(replace(known, launch=launch))
+        allowed = admit_others(allowed, admission, context.settings.project)
         reachable = with_places(places.recall(allowed), context.policy.placement)
         known = with_prices(reachable, context.settings.prices_file, context.policy.placement)
         waiting = advance(known, next_step=decide, after=after, apply=executor.apply)
