@@ -96,6 +96,14 @@ SETTINGS = {"SPOTWARDEN_PROJECT": PROJECT, "SPOTWARDEN_BUCKET": "no-bucket", "SP
             ),
         ),
         (
+            Forbidden('POST https://storage.googleapis.com/u: {"error":{"message":"a \\x b"}}'),
+            (
+                'Google Cloud refused the request: 403 {"error":{"message":"a \\x b"}}\n'
+                "Ask an administrator of the project for the role that this needs"
+                ". Roles: docs/deploy/permissions.md\nThen run the command again"
+            ),
+        ),
+        (
             UnansweredError("no answer within 20 s; last: rateLimitExceeded: Quota exceeded"),
             (
                 "Google Cloud refuses further requests for now: no answer within 20 s; last:"

@@ -19,6 +19,7 @@ _OTHER_TOPIC = (
 )
 _TOO_MANY = "The project makes too many requests. Wait a minute, then run the command again"
 _LOG_IN = "To log in: gcloud auth application-default login"
+_NO_CREDENTIALS = f"this machine has no Google Cloud credentials\n{_LOG_IN}"
 _METADATA = "metadata.google.internal"
 """Where Google's libraries ask last: only a VM of Compute Engine has it."""
 _AGAIN = "\nThen run the command again"
@@ -52,7 +53,7 @@ def _refused(error: Exception) -> str:
     """What Google's libraries say, without the address that they asked; and what to type next."""
     code, said = getattr(error, "code", None), _ANSWER.sub(_message, _ASKED.sub("", str(error)))
     if code is None and _METADATA in said:
-        return f"this machine has no Google Cloud credentials\n{_LOG_IN}"
+        return _NO_CREDENTIALS
     if code is None:
         return f"no usable Google Cloud credentials: {said}{_next(error)}"
     if code == HTTPStatus.NOT_FOUND and (bucket := _BUCKET.search(str(error))):
@@ -64,7 +65,10 @@ def _refused(error: Exception) -> str:
 
 def _message(answer: re.Match[str]) -> str:
     """The sentence in an answer's JSON, which the library shows whole where an upload is refused."""
-    return str(json.loads(answer[1]))
+    try:
+        return str(json.loads(answer[1]))
+    except ValueError:
+        return answer[0]
 
 
 def _brief(said: str) -> str:
@@ -78,7 +82,7 @@ def _unanswered(said: str) -> str:
     if _RATE.search(said):
         return f"Google Cloud refuses further requests for now: {said}\n{_TOO_MANY}"
     if _METADATA in said:
-        return f"this machine has no Google Cloud credentials\n{_LOG_IN}"
+        return _NO_CREDENTIALS
     return f"Google Cloud doesn't respond: {_brief(said)}\n{_NO_ANSWER}"
 
 

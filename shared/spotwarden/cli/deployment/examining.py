@@ -213,8 +213,10 @@ def notification_faults(found: Json, wanted: tuple[str, str], topic: str, where:
         return []
     if right:
         return [f"there are {len(right)}, so each event comes {len(right)} times"]
-    told = ", ".join(rule.get("object_name_prefix", "everything") for rule in ours)
-    return [f"the bucket reports {told}, not of {where.prefix + below}" if ours else "it is not there"]
+    told = ", ".join(rule.get("object_name_prefix", "the whole bucket") for rule in ours)
+    return [
+        f"the bucket reports changes of {told}, not of {where.prefix + below}" if ours else "it is not there"
+    ]
 
 
 def function_faults(found: Json, function: DeployedFunction, archive: str, where: CheckSubject) -> list[str]:

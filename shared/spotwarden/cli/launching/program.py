@@ -44,7 +44,7 @@ def _file_of(command: tuple[str, ...]) -> str:
         words = shlex.split(command[0]) if len(command) == 1 else [*command]
     except ValueError:
         return ""
-    file = words[1] if words[:1] and words[0] in INTERPRETERS and words[1:] else ""
-    if not file.endswith((".py", ".sh")) or file.startswith(("-", "/", "~")) or "$" in file:
-        return ""
-    return file
+    match words:
+        case [interpreter, file, *_] if interpreter in INTERPRETERS and file.endswith((".py", ".sh")):
+            return "" if file.startswith(("-", "/", "~")) or "$" in file else file
+    return ""
