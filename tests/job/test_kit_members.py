@@ -185,6 +185,7 @@ def test_a_former_member_whose_job_is_made_anew_shuts_down_and_keeps_its_disk(be
     bent.lab.until(
         lambda: bent.lab.call("GET", f"{ZONE}/instances/{third}")["status"] == "TERMINATED", "its stop"
     )
+    assert third in [disk["name"] for disk in bent.lab.call("GET", f"{ZONE}/disks")["items"]]
 
 
 def test_a_gang_that_bends_ends_with_the_status_of_its_newest_epoch(lab):

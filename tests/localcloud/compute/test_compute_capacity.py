@@ -226,6 +226,7 @@ def test_a_stopped_instance_uses_no_quota(world: World):
     world.post(f"{INSTANCES}/a/stop")
     world.advance(1)
     world.create("b")
+    assert (world.status("a"), world.status("b")) == ("TERMINATED", "RUNNING")
 
 
 def quotas(world: World, path: str) -> dict[str, tuple[float, float]]:
