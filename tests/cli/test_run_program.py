@@ -40,6 +40,9 @@ def test_a_file_that_is_not_there_is_refused_with_the_one_meant(workstation, cod
         ["--", "python", "-m", "trian.py"],
         ["--", "python", "/opt/trian.py"],
         ["--", "python $HERE/trian.py"],
+        ["--", "python trai?.py"],
+        ["--code", "steps", "--", "python", "../trian.py"],
+        ["--container", "me/image", "--container-flags", "-w /app", "--", "python", "trian.py"],
         ["--", "python 'trian.py"],
         ["--setup", "make", "--", "python", "trian.py"],
         ["--no-code", "--", "python", "trian.py"],
@@ -48,3 +51,10 @@ def test_a_file_that_is_not_there_is_refused_with_the_one_meant(workstation, cod
 def test_what_may_be_on_the_vm_is_let_through(workstation, words):
     """The image, the setup or the command itself may bring it."""
     assert "is not in the folder" not in workstation.run("run", *PLAIN, *words).output
+
+
+def test_a_link_to_what_only_the_vm_has_is_let_through(workstation, code):
+    """It is in the folder and it is sent, though nothing is behind it here."""
+    (code / "first.py").symlink_to("/opt/of-the-image/first.py")
+    (code / "firsts.py").write_text("")
+    assert "is not in the folder" not in workstation.run("run", *PLAIN, "--", "python", "first.py").output
