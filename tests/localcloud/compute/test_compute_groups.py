@@ -323,6 +323,14 @@ class TestNames:
             assert world.refused("POST", f"{WEB}/createInstances", body)[0] == 409
         assert world.get(WEB)["targetSize"] == 1
 
+    def test_more_than_a_group_holds_are_refused_before_their_names_are_read(self, world: World, group):
+        """Their number is told, and not the first name that is none."""
+        group(0)
+        body = {"instances": [{"name": "Chosen"}] * 1001}
+        code, *said = world.refused("POST", f"{WEB}/createInstances", body)
+        assert code == 400
+        assert "less than or equal to 1000" in str(said)
+
     def test_what_an_instance_keeps_of_its_own_is_not_done(self, world: World, group):
         """Stateful instances."""
         group(0)

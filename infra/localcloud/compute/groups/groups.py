@@ -173,14 +173,14 @@ class Groups:
             ApiError: 400 or 409 when a name is none, is given twice or is taken; and as `resize`.
         """
         self._expect_kept(group)
-        for at, name in enumerate(names):
-            check_name(name)
-            path = f"projects/{self._site.project}/zones/{group.zone}/instances/{name}"
-            taken = {*group.members, *self._site.registry.names(group.zone), *names[:at]}
-            if name in taken:
-                raise already_exists(path)
         size = group.fields["targetSize"] + len(names)
         check_size(size, "instances")
+        taken = {*group.members, *self._site.registry.names(group.zone)}
+        for name in names:
+            check_name(name)
+            if name in taken:
+                raise already_exists(f"projects/{self._site.project}/zones/{group.zone}/instances/{name}")
+            taken.add(name)
         check_resize(group, size)
         group.fields = {**group.fields, "targetSize": size}
         self._grow(group, names)
