@@ -64,7 +64,7 @@ class Denials:
     async def _post(self, request: Request) -> Response:
         try:
             denial = msgspec.json.decode(await request.body(), type=Denial)
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise ApiError(400, "invalid", f"this is not a valid denial: {error}") from error
         self.take(denial.permission)
         return await self._get(request)

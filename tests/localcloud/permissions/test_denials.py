@@ -76,6 +76,14 @@ def test_a_missing_permission_is_missing_in_the_list_of_those_held(stage, deny):
     assert httpx.post(url, json=asked, trust_env=False).json() == {"permissions": ["compute.instances.get"]}
 
 
+@pytest.mark.parametrize("body", [b'{"permission":"\xff"}', b"", b"[]", b'{"permission":1}'])
+def test_a_body_that_is_no_denial_is_refused(stage, body):
+    """It is the caller's error."""
+    url, said = f"{stage.local.endpoints.http}/local/denials", {"content-type": "application/json"}
+    refused = httpx.post(url, content=body, headers=said, trust_env=False)
+    assert (refused.status_code, stage.local.denials.missing) == (400, frozenset())
+
+
 @pytest.mark.parametrize(
     ("permission", "meant"),
     [("compute.instances.creat", " Did you mean compute.instances.create?"), ("x", "")],
