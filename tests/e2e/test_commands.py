@@ -151,6 +151,16 @@ def test_a_stockout_at_home_goes_elsewhere(shell, script):
     assert "us-central1-a, refused: ZONE_RESOURCE_POOL_EXHAUSTED" in shell.ok("show", "job-e")
 
 
+def test_the_end_of_one_stockout_is_not_told_as_the_end_of_another(shell):
+    """Without spot VMs alone a zone had machines again; here it has none of any kind."""
+    stockout = ("local", "stockout", "us-central1-f")
+    shell.ok(*stockout)
+    shell.ok(*stockout, "--spot")
+    assert shell.ok(*stockout, "--spot", "--off") == "us-central1-f still has no machine left\n"
+    shell.ok(*stockout, "e2-small", "--spot")
+    assert shell.ok(*stockout, "--off") == "us-central1-f has machines again\n"
+
+
 def test_a_stockout_everywhere_is_told_and_waited_out(shell, script):
     """Compute Engine's reason is shown; the job stays queued, and its owner need do nothing."""
     zones = [f"us-central1-{letter}" for letter in "abcf"]
@@ -227,6 +237,7 @@ def test_the_mail_server_can_be_put_into_trouble_and_out_of_it(shell):
         (["show", "../x"], "'../x' is not a valid name"),
         (["local", "preempt", "nobody"], "nobody"),
         (["local", "stockout", "us-central1-a", "--for", "soon"], "write it as 90s, 10m or 2h"),
+        (["local", "deny", "--off", "compute.instances.list"], "--off gives all permissions back"),
         (["local", "fault", "nonsense", "--status", "503"], "nonsense"),
     ],
 )

@@ -45,11 +45,21 @@ def stockout(zone: str, machine: str | None, seconds: float, *, spot: bool, off:
     body = {"zone": zone, **({"machine": machine} if machine else {}), **({"model": "SPOT"} if spot else {})}
     if off:
         call("DELETE", "/local/stockout", body)
-        click.echo(f"{zone} has machines again")
+        click.echo(f"{zone} {_has_again(zone)}")
         return
     call("POST", "/local/stockout", {**body, "for_seconds": seconds})
-    what = f"{'spot ' if spot else ''}{machine or 'machine'}"
-    click.echo(f"{zone} has no {what} left for {seconds:g} s")
+    click.echo(f"{zone} has no {_what(machine, spot=spot)} left for {seconds:g} s")
+
+
+def _has_again(zone: str) -> str:
+    """What a zone has where a stockout has ended: another one may still be in force."""
+    left = [item for item in call("GET", "/local/stockout")["stockouts"] if item["zone"] == zone]
+    still = ", ".join(_what(item["machine"], spot=item["model"] == "SPOT") for item in left)
+    return f"still has no {still} left" if still else "has machines again"
+
+
+def _what(machine: str | None, *, spot: bool) -> str:
+    return f"{'spot ' if spot else ''}{machine or 'machine'}"
 
 
 @click.command()
@@ -90,6 +100,8 @@ def deny(permissions: tuple[str, ...], *, off: bool) -> None:
 
     Example: spotwarden local deny compute.instances.create
     """
+    if off and permissions:
+        raise click.UsageError("--off gives all permissions back; leave the others out")
     if off:
         call("DELETE", "/local/denials")
     for permission in permissions:
