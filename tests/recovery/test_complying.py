@@ -17,12 +17,19 @@ OTHER, FITTING = "a2-highgpu-1g", "g2-standard-8"
 ADA = "ada@example.com"
 
 
-def why(policy, tick, machine=OTHER, owner=ADA, file=JobFile()):
+@pytest.fixture
+def why(some):
     """Why a job of hers may not be on this machine type."""
-    return forbidden(machine, policy, tick, owner=owner, file=file)
+
+    def asked(policy, tick, machine=OTHER, body=None):
+        launch = some.launch()
+        home = replace(launch.choices[0], request=replace(launch.request, body=body or {}))
+        return forbidden(machine, replace(launch, choices=(home,)), policy, tick, owner=ADA, file=JobFile())
+
+    return asked
 
 
-def test_a_machine_type_that_the_policy_stops_is_forbidden(tick):
+def test_a_machine_type_that_the_policy_stops_is_forbidden(tick, why):
     """With what it allows, and what would happen."""
     assert why(POLICY, tick) == (
         "the machine type 'a2-highgpu-1g' is not among g2-*; VMs of other types are stopped 2h after a"
@@ -44,24 +51,34 @@ def test_a_machine_type_that_the_policy_stops_is_forbidden(tick):
     ],
     ids=["observes", "the rule observes", "only tells", "allows all", "her team may"],
 )
-def test_what_would_not_be_stopped_is_not_forbidden(policy, tick):
+def test_what_would_not_be_stopped_is_not_forbidden(policy, tick, why):
     """The owner is told, as before."""
     assert not why(policy, tick)
 
 
-def test_what_a_team_may_another_may_not(tick):
+def test_what_a_team_may_another_may_not(tick, why):
     """By the job's owner."""
     team = Team(owners=("bob@*",), rules=MORE)
     assert why(replace(POLICY, teams={"big": team}), tick)
 
 
-def test_who_is_exempt_may(tick):
+def test_who_is_exempt_may(tick, why):
     """Up to and with the day that the policy names."""
     for days, is_forbidden in ((0, False), (-1, True)):
         until = (tick.now + timedelta(days=days)).date()
         exemption = Exemption(owner="ada@*", until=until, why="paper")
         governance = GovernanceLimits(exemptions=(exemption,))
         assert bool(why(replace(POLICY, governance=governance), tick)) is is_forbidden
+
+
+@pytest.mark.parametrize(
+    ("day", "is_forbidden"), [("2099-01-01", False), ("2000-01-01", True), ("soon", False)]
+)
+def test_a_script_whose_label_keeps_its_vms_may(tick, why, day, is_forbidden):
+    """Of a gang, too; a label that can't be read keeps them as well."""
+    body = {"labels": {"spotwarden-keep": day}}
+    assert bool(why(POLICY, tick, body=body)) is is_forbidden
+    assert bool(why(POLICY, tick, body={"instanceProperties": body})) is is_forbidden
 
 
 def test_a_job_is_not_launched_on_another_machine_type_that_would_be_stopped(some, tick):

@@ -3,6 +3,7 @@
 What a script asks for itself comes back as it is: its owner is warned before it is stopped.
 """
 
+from collections.abc import Mapping
 from typing import cast
 
 from msgspec.structs import replace
@@ -29,21 +30,28 @@ def comply(facts: JobFacts, policy: Policy, tick: Tick) -> JobFacts:
     kept = tuple(
         other
         for other in launch.instead
-        if not forbidden(other.machine, policy, tick, owner=facts.owner, file=facts.file)
+        if not forbidden(other.machine, launch, policy, tick, owner=facts.owner, file=facts.file)
     )
     return replace(facts, launch=replace(launch, instead=kept))
 
 
-def forbidden(machine: str, policy: Policy, tick: Tick, *, owner: str, file: JobFile) -> str:
-    """Why a VM of this machine type would be stopped; "" where it would not be."""
+def forbidden(machine: str, launch: Launch, policy: Policy, tick: Tick, *, owner: str, file: JobFile) -> str:
+    """Why a VM of this machine type, launched so, would be stopped; "" where it would not be."""
     held = cast("ComplianceLimits", limits(policy, RULE, owner=owner, job_file=file))
     if not machine or allows(held.machine_types, machine):
         return ""
     acts = policy.mode is held.mode is Mode.ENFORCE and held.remedy is Remedy.STOP
-    if not acts or exempt(policy, RULE, tick, labels={}, owner=owner, job_file=file):
+    if not acts or exempt(policy, RULE, tick, labels=_labels(launch), owner=owner, job_file=file):
         return ""
     allowed, grace = ", ".join(held.machine_types), written(held.grace)
     return (
         f"the machine type {machine!r} is not among {allowed}; VMs of other types are stopped {grace} after"
         " a warning (compliance.machine_types)"
     )
+
+
+def _labels(launch: Launch) -> Mapping[str, str]:
+    """The labels that the script gives its VMs: one of them may exempt them."""
+    body = launch.request.body
+    labels: Mapping[str, str] = body.get("instanceProperties", body).get("labels", {})
+    return labels

@@ -25,7 +25,7 @@ def check_fitting(context: Context, launch: Launch, file: JobFile, owner: str) -
         raise click.UsageError(
             f"{len(file.machines)} other machine types are more than {MOST_MACHINES}. Nothing was sent."
         )
-    if why := _forbidden(context, launch.machine, file, owner):
+    if why := _forbidden(context, launch, launch.machine, file, owner):
         raise click.UsageError(f"can't launch it: {why}. Nothing was sent.")
     for machine in file.machines:
         if reasons := tuple(_reasons(context, launch, machine, file, owner)):
@@ -51,11 +51,11 @@ def _reasons(context: Context, launch: Launch, machine: str, file: JobFile, owne
         yield from inadmissible(other, context.agreed().admission, context.settings.project)
     else:
         yield from other.reasons
-    if why := _forbidden(context, machine, file, owner):
+    if why := _forbidden(context, launch, machine, file, owner):
         yield why
 
 
-def _forbidden(context: Context, machine: str, file: JobFile, owner: str) -> str:
+def _forbidden(context: Context, launch: Launch, machine: str, file: JobFile, owner: str) -> str:
     policy = context.agreed()
     deployed = replace(policy, mode=context.settings.mode or policy.mode)
-    return forbidden(machine, deployed, new_tick("submit"), owner=file.owner or owner, file=file)
+    return forbidden(machine, launch, deployed, new_tick("submit"), owner=file.owner or owner, file=file)
