@@ -7,6 +7,7 @@ import msgspec
 
 from spotwarden.model.ladder import VmModel
 from spotwarden.model.moment import Moment
+from spotwarden.model.slices import SliceGroup
 
 
 class AttemptState(Enum):
@@ -52,7 +53,7 @@ class Try(msgspec.Struct, frozen=True, kw_only=True):
     script and `spot` say. `machine` is the machine type that was asked for instead of the script's own,
     "" for that. `least` is how many nodes of a gang that bends are enough, 0 for any other, and `nodes`
     are those that a refill asks for. `notice` says whether the request was made to ask for a notice of
-    preemption, or not to; None where it is as the script has it.
+    preemption, or not to; None where it is as the script has it. `group` is what a slice is made as.
     """
 
     place: str
@@ -70,6 +71,7 @@ class Try(msgspec.Struct, frozen=True, kw_only=True):
     nodes: tuple[str, ...] = ()
     machine: str = ""
     notice: bool | None = None
+    group: SliceGroup | None = None
 
     @property
     def last_word(self) -> Moment:

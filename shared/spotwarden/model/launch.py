@@ -7,6 +7,7 @@ import msgspec
 
 from spotwarden.model.attempt import Script
 from spotwarden.model.request import Request
+from spotwarden.model.slices import SliceParts
 
 
 class StoredScript(msgspec.Struct, frozen=True, kw_only=True):
@@ -39,7 +40,8 @@ class Launch(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     latter it attaches. `fixed` says why it cannot move from where its script puts it, empty where it can.
     `script` is None where the request was made from what ran before, for want of a usable script.
     `flexible` says that it asks for Flex-start VMs. `instead` are the launches on other machine types
-    that its owner allows, in their order; such a one has none itself.
+    that its owner allows, in their order; such a one has none itself. `slice` are the parts of a TPU slice
+    of several hosts, whose one choice has the request for its group.
     """
 
     nodes: tuple[str, ...]
@@ -54,6 +56,7 @@ class Launch(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     part: bool = False
     fixed: tuple[str, ...] = ()
     instead: tuple["Launch", ...] = ()
+    slice: SliceParts | None = None
 
     @property
     def job(self) -> str:
