@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 
+import psutil
 import pytest
 
 SCRIPT = "gcloud compute instances create test-vm --zone=us-central1-a --machine-type=e2-small\n"
@@ -21,6 +22,16 @@ sys.meta_path.insert(0, Press())
 """
 LOCAL = "import runpy; runpy.run_module('localcloud', run_name='__main__')"
 WAIT = 60
+
+
+def call_of(process: subprocess.Popen[str], server: socket.socket) -> socket.socket:
+    """The connection of this process, and of no other that still knows the port."""
+    while True:
+        connection, (_, port) = server.accept()
+        own = psutil.Process(process.pid).net_connections("tcp")
+        if port in [one.laddr.port for one in own if one.laddr]:
+            return connection
+        connection.close()
 
 
 @pytest.fixture
@@ -53,8 +64,7 @@ def interrupted(mute, tmp_path):
             [*SPOTWARDEN, *words], cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True
         )
         try:
-            connection, _ = mute.accept()
-            with connection:
+            with call_of(process, mute):
                 process.send_signal(number)
                 return process.wait(WAIT), process.communicate(timeout=WAIT)[1]
         finally:
@@ -122,9 +132,21 @@ def test_a_command_of_the_local_cloud_that_ctrl_c_ends_has_the_status_130(mute):
         [sys.executable, "-c", LOCAL, "status"], env=environment, stderr=subprocess.PIPE, text=True
     )
     try:
-        connection, _ = mute.accept()
-        with connection:
+        with call_of(process, mute):
             process.send_signal(signal.SIGINT)
             assert (process.wait(WAIT), process.communicate(timeout=WAIT)[1]) == (130, "\ninterrupted\n")
     finally:
         process.kill()
+
+
+def test_a_stranger_at_the_port_is_not_taken_for_the_command(mute):
+    """Whoever still calls a server that had the port before would have the signal sent too early."""
+    stranger = socket.create_connection(mute.getsockname())
+    code = f"import socket, sys; s = socket.create_connection({mute.getsockname()!r}); sys.stdin.read()"
+    with (
+        subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, text=True) as process,
+        stranger,
+    ):
+        with call_of(process, mute) as connection:
+            assert connection.getpeername() != stranger.getsockname()
+        process.communicate()

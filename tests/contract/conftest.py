@@ -1,6 +1,7 @@
 """Both sides of each contract: the fake, and the adapter that speaks to the local cloud."""
 
 import itertools
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from datetime import timedelta
 
@@ -16,10 +17,12 @@ from spotwarden.ports import Store
 from tests.contract.local_world import LocalWorld
 from tests.contract.retry_policies import QUICK, SHORT, OpenStore
 from tests.contract.scripted import Scripted
-from tests.contract.scripted_rpc import ScriptedRpc
+from tests.contract.scripted_rpc import POOL, ScriptedRpc
 from tests.contract.served import PROJECT, Served
 from tests.contract.worlds import FakeWorld, World
 from tests.fakes.store import MemoryStore
+
+ENDS_SECONDS = 60
 
 
 @pytest.fixture(scope="session")
@@ -103,9 +106,16 @@ def google() -> Iterator[Scripted]:
 
 @pytest.fixture
 def rpc() -> Iterator[ScriptedRpc]:
-    """The same for gRPC."""
+    """The same for gRPC. Questions that a test left under way have come to their end when it goes."""
+    before = set(threading.enumerate())
     with ScriptedRpc() as scripted:
         yield scripted
+        scripted.hush()
+        since = [thread for thread in threading.enumerate() if thread not in before]
+        asking = [thread for thread in since if not (thread.daemon or thread.name.startswith(POOL))]
+        for thread in asking:
+            thread.join(ENDS_SECONDS)
+        assert [thread.name for thread in asking if thread.is_alive()] == []
 
 
 @pytest.fixture

@@ -10,6 +10,8 @@ import grpc
 from google.protobuf.message import Message
 
 WORKERS = 4
+POOL = "scripted-rpc"
+"""How its own threads are called."""
 
 
 class ScriptedRpc(grpc.GenericRpcHandler):
@@ -22,9 +24,8 @@ class ScriptedRpc(grpc.GenericRpcHandler):
         """How long each caller would wait."""
         self._script: list[bytes | tuple[grpc.StatusCode, str] | None] = []
         self._over = threading.Event()
-        self._server = grpc.server(
-            ThreadPoolExecutor(WORKERS), handlers=[self], options=[("grpc.so_reuseport", 0)]
-        )
+        self._pool = ThreadPoolExecutor(WORKERS, POOL)
+        self._server = grpc.server(self._pool, handlers=[self], options=[("grpc.so_reuseport", 0)])
         self._port = self._server.add_insecure_port("127.0.0.1:0")
 
     @property
@@ -44,6 +45,11 @@ class ScriptedRpc(grpc.GenericRpcHandler):
     def refuse(self, code: grpc.StatusCode, message: str = "no") -> None:
         """Add a refusal."""
         self._script.append((code, message))
+
+    def hush(self) -> None:
+        """Refuse whatever is still asked, for good: nobody is to ask again."""
+        self._over.set()
+        self._script = [(grpc.StatusCode.INVALID_ARGUMENT, "the test is over")]
 
     def hang(self) -> None:
         """Add a call that is never answered."""
@@ -79,3 +85,4 @@ class ScriptedRpc(grpc.GenericRpcHandler):
     ) -> None:
         self._over.set()
         self._server.stop(None).wait()
+        self._pool.shutdown()

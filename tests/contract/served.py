@@ -18,7 +18,7 @@ from tests.localcloud.conformance.recorder import Recorder
 
 T = TypeVar("T")
 PROJECT = "demo"
-TIMEOUT_SECONDS = 30
+TIMEOUT_SECONDS = 60
 
 
 class Served:

@@ -179,7 +179,7 @@ def put(shell, name, data):
     """Write an object into the jobs' bucket."""
     url = f"{shell.environment['STORAGE_EMULATOR_HOST']}/upload/storage/v1/b/demo-jobs/o?uploadType=media"
     request = urllib.request.Request(f"{url}&name={quote(name, safe='')}", data=data, method="POST")
-    with urllib.request.urlopen(request, timeout=30):
+    with urllib.request.urlopen(request, timeout=60):
         pass
 
 

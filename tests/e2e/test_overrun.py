@@ -159,8 +159,7 @@ def test_a_recovery_that_overruns_brings_its_job_back_once(overrun: Overrun) -> 
     ]
     assert asked == [first["id"], second["id"]]
     assert [record["number"] for record in ledger(cloud, job.name)][-1] == 2
-    told = {notice["id"] for notice in cloud.notices() if notice["kind"] == "recovered"}
-    assert len(told) == 1
+    assert [notice["kind"] for notice in cloud.notices()].count("recovered") == 1
 
 
 @long

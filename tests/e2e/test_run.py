@@ -74,7 +74,7 @@ def call(method, url, body):
     request = urllib.request.Request(
         url, data=data, method=method, headers={"content-type": "application/json"}
     )
-    with urllib.request.urlopen(request, timeout=30):
+    with urllib.request.urlopen(request, timeout=60):
         pass
 
 
@@ -91,7 +91,7 @@ def laptop(tmp_path_factory):
         url = json.loads(serving.stdout.readline())["http"]
         call("POST", f"{url}/storage/v1/b?project=demo", {"name": "jobs"})
         call("PUT", f"{url}/v1/projects/demo/topics/notices", {})
-        with urllib.request.urlopen(f"{url}/local/env", timeout=30) as answer:
+        with urllib.request.urlopen(f"{url}/local/env", timeout=60) as answer:
             told = json.load(answer)
         ours = {"PROJECT": "demo", "BUCKET": "jobs", "NOTICES": "notices", "OWNER": "ada@example.com"}
         told |= {f"SPOTWARDEN_{name}": value for name, value in ours.items()}

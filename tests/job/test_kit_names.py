@@ -60,7 +60,7 @@ def in_bash(function, paths, **environment):
         },
         capture_output=True,
         check=True,
-        timeout=30,
+        timeout=60,
     )
     return done.stdout.split(b"\0")[:-1]
 

@@ -12,6 +12,9 @@ import pytest
 from localcloud.clock import Clock
 from localcloud.http import Listener, build_app
 from localcloud.mailbox import NOTICES, Mailbox
+from localcloud.story.governance.ward import Ward
+from localcloud.story.stage import Stage
+from localcloud.story.watch import Watcher
 
 MAIL = "From: ops@example.com\nTo: ada@example.com\nSubject: test-vm <is> back\n\nAttempt 2 runs.\n"
 
@@ -268,3 +271,23 @@ def test_trouble_that_is_unknown_is_refused():
 
     visit(step)
     assert seen[0].status_code == 400
+
+
+def test_a_story_counts_a_notice_once_that_pubsub_delivered_twice():
+    """At least once is the promise of its topic; another notice of the same words is counted."""
+    told = {"owner": "ada@example.com", "what": "nap has idle GPUs"}
+    heard = []
+
+    def look(_port, url):
+        async def work():
+            watch = Watcher(base=url, project="demo", bucket="demo-jobs")
+            stage = Stage(watch, environment=dict, tell=lambda *_: None)
+            ward = Ward(stage, "nap", {"id": "1"}, "ada@example.com")
+            heard.append([given["number"] for given in await ward.heard("nap has idle GPUs")])
+            await watch.close()
+
+        asyncio.run(work())
+
+    first, second = push({**told, "id": "n-1"}), push({**told, "id": "n-2"})
+    visit(first, first, second, first, look)
+    assert heard == [[1, 3]]

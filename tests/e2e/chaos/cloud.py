@@ -36,6 +36,7 @@ class Cloud:
         self._http = httpx.Client(base_url=http, timeout=60, trust_env=False)
         self.log = log
         self._minutes = 0
+        self._told: set[str] = set()
 
     def close(self) -> None:
         """Give the connections back."""
@@ -187,14 +188,20 @@ class Cloud:
         self._http.put(LISTENER, json=body).raise_for_status()
 
     def notices(self) -> list[dict[str, str]]:
-        """The attributes of all that people were told since the last time."""
+        """The attributes of each notice that people were told of since the last time.
+
+        Pub/Sub delivers at least once, and a function that is killed publishes again: a notice is its id.
+        """
         told: list[dict[str, str]] = []
         while True:
             answer = self.post(f"{LISTENER}:pull", {"maxMessages": 1000, "returnImmediately": True})
             received = answer.get("receivedMessages", [])
             if not received:
                 return told
-            told += [one["message"]["attributes"] for one in received]
+            for attributes in (one["message"]["attributes"] for one in received):
+                if attributes["id"] not in self._told:
+                    self._told.add(attributes["id"])
+                    told.append(attributes)
             self.post(f"{LISTENER}:acknowledge", {"ackIds": [one["ackId"] for one in received]})
 
 

@@ -56,7 +56,12 @@ class Left(msgspec.Struct, frozen=True, kw_only=True):
     def notices(self, job: str, kind: str) -> list[dict[str, Any]]:
         """The notices of a kind about a job that were accepted, oldest first."""
         told = [one["detail"]["notice"] for one in self.entries if one["action"] == "Tell"]
-        return [one for one in told if (one["job"], one["kind"]) == (job, kind)]
+        # What one sweep told and could not note, the next tells again, under the same id.
+        first: dict[str, dict[str, Any]] = {}
+        for one in told:
+            if (one["job"], one["kind"]) == (job, kind):
+                first.setdefault(one["id"], one)
+        return list(first.values())
 
     def remedy(self, job: str) -> tuple[str, datetime]:
         """What was done to a job's VM, and when; there must be one such entry."""
@@ -215,14 +220,15 @@ def test_a_finished_job_that_failed_to_delete_itself_is_deleted(left: Left) -> N
 
 
 def test_a_job_over_its_cap_is_stopped_at_the_limit_that_its_owner_extended(left: Left) -> None:
-    """Warned at 80 % and 95 % of 2 h 5 min, extended by a quarter of an hour, warned anew, stopped."""
+    """Warned at 80 % and 95 % of 2 h 5 min, extended by 15 min, warned anew at both, stopped."""
     warnings = left.notices("long", "job_cap_warning")
     entry, at = left.remedy("long")
     up = at - left.began("long")
     assert entry == "StopInstance"
-    assert len(warnings) == 3
+    assert len(warnings) == 4
     times = [datetime.fromisoformat(one["at"]) - left.began("long") for one in warnings]
-    assert 100 * MINUTE <= times[0] < 119 * MINUTE <= times[1] < 125 * MINUTE <= times[2] < 145 * MINUTE
+    assert 100 * MINUTE <= times[0] < 119 * MINUTE <= times[1] < 125 * MINUTE
+    assert times[1] < times[2] < 133 * MINUTE <= times[3] < 145 * MINUTE
     assert up >= 140 * MINUTE
     typed = [one["detail"]["case"] for one in left.entries if one["function"] == "cli_cases"]
     said = [(one["subject"]["key"], one["extended"]) for one in typed if one["rule"] == "job_cap"]

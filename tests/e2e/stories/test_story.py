@@ -109,9 +109,9 @@ def test_a_killed_local_cloud_takes_everything_with_it(start, home, moment):
     assert marked(home)
     story.send_signal(signal.SIGKILL)
     story.wait()
-    _, alive = psutil.wait_procs(children, timeout=20)
+    _, alive = psutil.wait_procs(children, timeout=60)
     assert alive == []
-    psutil.wait_procs(marked(home), timeout=20)
+    psutil.wait_procs(marked(home), timeout=60)
     assert marked(home) == []
 
 
@@ -123,7 +123,7 @@ def test_an_interrupted_story_ends_cleanly(start, home):
         if "attempt 1 runs in" in line:
             break
     story.send_signal(signal.SIGINT)
-    story.communicate(timeout=30)
+    story.communicate(timeout=60)
     assert story.returncode == 130
     assert marked(home) == []
 

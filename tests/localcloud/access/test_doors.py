@@ -78,7 +78,7 @@ def test_the_doors_of_functions_to_the_services_have_the_same_rules(served: Serv
 @pytest.mark.parametrize("method", ["GET", "HEAD", "POST", "PUT", "OPTIONS"])
 def test_the_mail_server_hangs_up_on_http(served: Served, method: str):
     """Before anything of a form's body could be taken for a command."""
-    with socket.create_connection(("127.0.0.1", served.smtp), timeout=30) as browser:
+    with socket.create_connection(("127.0.0.1", served.smtp), timeout=60) as browser:
         browser.sendall(f"{method} / HTTP/1.1\r\nHELO a\r\nMAIL FROM:<e@example.com>\r\n".encode())
         lines = browser.makefile("rb").read().splitlines()
     assert [line[:3] for line in lines] == [b"220", b"421"]

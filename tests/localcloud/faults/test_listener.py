@@ -161,7 +161,7 @@ class _Slow:
 async def _stop_with_a_call_running(grace: timedelta, *, finish: bool) -> object:
     slow = _Slow()
     listener = await Listener(build_app([Route("/slow", slow.__call__)])).start()
-    async with httpx.AsyncClient(trust_env=False, timeout=30) as client:
+    async with httpx.AsyncClient(trust_env=False, timeout=60) as client:
         call = asyncio.create_task(client.get(f"{listener.url}/slow"))
         await slow.entered.wait()
         stop = asyncio.create_task(listener.stop(grace=grace))

@@ -135,7 +135,7 @@ def test_a_wait_ends_with_the_change(run, served, eventually):
 
     async def scene():
         server, client, resource = await served()
-        waiting = asyncio.create_task(client.get("instance/preempted?wait_for_change=true", timeout=20))
+        waiting = asyncio.create_task(client.get("instance/preempted?wait_for_change=true", timeout=60))
         await eventually(lambda: server._changed._waiters)
         server.update(resource)  # no change: it goes on waiting
         await eventually(lambda: server._changed._waiters)
@@ -152,7 +152,7 @@ def test_a_wait_with_an_old_etag_is_answered_at_once(run, served):
         server, client, resource = await served()
         seen = (await client.get("instance/preempted")).headers["etag"]
         server.update({**resource, "preempted": True})
-        return await client.get(f"instance/preempted?wait_for_change=true&last_etag={seen}", timeout=20)
+        return await client.get(f"instance/preempted?wait_for_change=true&last_etag={seen}", timeout=60)
 
     assert run(scene()).text == "TRUE"
 
@@ -164,7 +164,7 @@ def test_a_wait_with_the_current_etag_goes_on(run, served):
         _server, client, _resource = await served()
         seen = (await client.get("instance/preempted")).headers["etag"]
         path = f"instance/preempted?wait_for_change=true&timeout_sec=1&last_etag={seen}"
-        return seen, await client.get(path, timeout=20)
+        return seen, await client.get(path, timeout=60)
 
     seen, answer = run(scene())
     assert (answer.text, answer.headers["etag"]) == ("FALSE", seen)
@@ -176,7 +176,7 @@ def test_a_wait_for_a_directory_sees_what_is_below(run, served, eventually):
     async def scene():
         server, client, resource = await served(a="1")
         path = "instance/attributes/?recursive=true&wait_for_change=true"
-        waiting = asyncio.create_task(client.get(path, timeout=20))
+        waiting = asyncio.create_task(client.get(path, timeout=60))
         await eventually(lambda: server._changed._waiters)
         server.update({**resource, "metadata": {"items": [{"key": "a", "value": "2"}]}})
         return await waiting

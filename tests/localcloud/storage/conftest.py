@@ -111,7 +111,7 @@ class Served:
         self._service.close()
 
     def _run(self, work: Any) -> Any:
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result(timeout=30)
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(timeout=60)
 
 
 @pytest.fixture
@@ -127,7 +127,7 @@ def served(tmp_path: Path) -> Iterator[Served]:
 @pytest.fixture
 def http(served: Served) -> Iterator[httpx.Client]:
     """A plain HTTP client of the service."""
-    with httpx.Client(base_url=served.url, trust_env=False, timeout=30) as client:
+    with httpx.Client(base_url=served.url, trust_env=False, timeout=60) as client:
         yield client
 
 

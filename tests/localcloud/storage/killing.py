@@ -62,7 +62,7 @@ class Server:
     def kill(self) -> None:
         """End it at whatever it is doing."""
         self._process.send_signal(signal.SIGKILL)
-        self._process.wait(timeout=30)
+        self._process.wait(timeout=60)
         assert self._process.stdout is not None
         self._process.stdout.close()
 

@@ -181,15 +181,15 @@ class Writer:
     def wait(self, count: int) -> None:
         """Return when so many writes were confirmed."""
         with self._more:
-            assert self._more.wait_for(lambda: self._count >= count, timeout=30)
+            assert self._more.wait_for(lambda: self._count >= count, timeout=60)
 
     def join(self) -> None:
         """Return when it has noticed that the server is gone."""
-        self._thread.join(timeout=30)
+        self._thread.join(timeout=60)
         assert not self._thread.is_alive()
 
     def _write(self) -> None:
-        with httpx.Client(base_url=self._url, trust_env=False, timeout=30) as client:
+        with httpx.Client(base_url=self._url, trust_env=False, timeout=60) as client:
             while True:
                 name = f"object-{self._dice.randrange(7)}"
                 content = self._dice.randbytes(self._dice.choice([0, 10, 70_000, 3_000_000]))

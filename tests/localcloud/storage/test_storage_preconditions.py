@@ -115,7 +115,7 @@ def _race(work: Callable[[int], object]) -> list[object]:
     barrier = threading.Barrier(THREADS)
 
     def run(number: int) -> object:
-        barrier.wait(timeout=30)
+        barrier.wait(timeout=60)
         try:
             return work(number)
         except exceptions.GoogleAPICallError as error:

@@ -17,7 +17,7 @@ from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
 USER = "robot@example.com"
 PASSWORD = "correct horse battery"
 AUTHORITY = trustme.CA()
-TIMEOUT_SECONDS = 30
+TIMEOUT_SECONDS = 60
 
 
 class Taken(msgspec.Struct, frozen=True, kw_only=True):

@@ -146,9 +146,15 @@ class Ward:
         ]
 
     async def _post(self, channel: str) -> list[dict[str, Any]]:
-        """What its owner got by this channel, oldest first."""
-        mailbox = await self.stage.watch.mailbox()
-        return [given for given in mailbox if (given["to"], given["channel"]) == (self.owner, channel)]
+        """What its owner got by this channel, each message once, oldest first.
+
+        Pub/Sub delivers at least once: the mailbox shows a notice as often as it was pushed.
+        """
+        first: dict[str, dict[str, Any]] = {}
+        for given in await self.stage.watch.mailbox():
+            if (given["to"], given["channel"]) == (self.owner, channel):
+                first.setdefault(given["id"], given)
+        return list(first.values())
 
     async def case(self, rule: str, key: str = "") -> dict[str, Any] | None:
         """The record of its open case by a rule; the key is its id unless the rule is about jobs."""
