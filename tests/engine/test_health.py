@@ -20,7 +20,14 @@ from spotwarden.engine.trigger import close_tick, open_tick
 from spotwarden.gcp import tally
 from spotwarden.gcp.session import settle
 from spotwarden.layout import MarkerName, Quarantined
-from spotwarden.model.action import ClearMarker, Wait
+from spotwarden.model.action import (
+    ClearMarker,
+    DeleteInstance,
+    LabelInstance,
+    RemoveLeftover,
+    StopInstance,
+    Wait,
+)
 from spotwarden.model.outcome import Done, Observed, Rejected
 from tests.fakes.trouble import rejected
 from tests.fakes.world import ROOT, World, load
@@ -90,6 +97,37 @@ def test_a_line_about_an_action_says_what_it_is_about(capsys):
     assert first["outcome"] == "Done"
     assert (first["reason"], first["node"]) == ("it is over", "test-vm")
     assert first["sweep"]
+
+
+@pytest.mark.parametrize(
+    "removal",
+    [
+        DeleteInstance(reason="", job="j", attempt=1, node="n", zone="z", instance_id="1", request_id="r"),
+        StopInstance(reason="", job="j", node="n", zone="z", instance_id="1", request_id="r"),
+        RemoveLeftover(reason="", job="j", link="l", request_id="r"),
+    ],
+    ids=lambda removal: type(removal).__name__,
+)
+def test_that_nothing_was_left_to_remove_is_no_failure(capsys, removal):
+    """Somebody was first: nothing to warn of. Anything else that is refused is a failure as ever."""
+
+    def body(tick):
+        for code in ("notFound", "forbidden"):
+            audit.say(log.log, tick, removal, Rejected(code=code, message="no"))
+
+    entry(body)(None)
+    gone, refused, last = lines(capsys)
+    assert (gone["severity"], gone["outcome"]) == ("INFO", "Gone")
+    assert (refused["severity"], refused["outcome"]) == ("WARNING", "Rejected")
+    assert (last["failures"], last["others"]) == ({type(removal).__name__: 1}, {"Gone": 1})
+
+
+def test_a_change_of_what_is_gone_is_a_failure(capsys):
+    """Such as a label: what it was to say has come nowhere."""
+    label = LabelInstance(reason="", job="j", node="n", zone="z", instance_id="1", labels={})
+    entry(lambda tick: audit.say(log.log, tick, label, Rejected(code="notFound", message="no")))(None)
+    first, last = lines(capsys)
+    assert (first["severity"], last["failures"]) == ("WARNING", {"LabelInstance": 1})
 
 
 def test_an_error_that_ends_a_function_is_one_line(capsys):

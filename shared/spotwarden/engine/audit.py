@@ -11,20 +11,26 @@ from spotwarden.layout import AuditRecord, Layout
 from spotwarden.model.action import (
     Change,
     CloseCase,
+    DeleteInstance,
     FileCase,
     RecordLaunched,
+    RemoveLeftover,
     SendMessage,
     ShareOut,
+    StopInstance,
     StoreObject,
     Tell,
     WriteAttempt,
 )
 from spotwarden.model.message import Mail
-from spotwarden.model.outcome import Done, Outcome
+from spotwarden.model.outcome import Done, Outcome, Rejected
 from spotwarden.model.tick import Tick
 from spotwarden.ports import Store
 
 JSON = "application/json"
+REMOVALS = StopInstance | DeleteInstance | RemoveLeftover
+GONE = "Gone"
+"""What the log calls it that there was nothing left to remove; the audit keeps Compute Engine's answer."""
 WHERE = ("job", "node", "instance_id", "rule")
 """Fields of log lines that say what an action is about."""
 
@@ -70,11 +76,17 @@ def record(tick: Tick, policy: str, entry: AuditEntry) -> bytes:
 
 def say(log: WriteLine, tick: Tick, action: Change, outcome: Outcome) -> None:
     """Log the action in one line."""
-    what, how = type(action).__name__, type(outcome).__name__
-    severity = "INFO" if isinstance(outcome, Done) else "WARNING"
-    sweep_metrics().acted(what, outcome)
+    what, gone = type(action).__name__, is_gone_already(action, outcome)
+    how = GONE if gone else type(outcome).__name__
+    severity = "INFO" if gone or isinstance(outcome, Done) else "WARNING"
+    sweep_metrics().acted(what, outcome, gone=gone)
     said = {"action": what, "outcome": how, "reason": action.reason, **_where(action)}
     log(tick, severity, f"{what}: {action.reason}", **said)
+
+
+def is_gone_already(action: Change, outcome: Outcome) -> bool:
+    """Whether it was to remove, or to stop, what is no more: that is as good as done, and no failure."""
+    return isinstance(action, REMOVALS) and isinstance(outcome, Rejected) and outcome.code == "notFound"
 
 
 def _detail(action: Change) -> object:

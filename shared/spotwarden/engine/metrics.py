@@ -41,9 +41,12 @@ class SweepMetrics:
         now = self._calls()
         return {name: more for name in sorted(now) if (more := now[name] - self._before.get(name, 0))}
 
-    def acted(self, what: str, outcome: Outcome) -> None:
-        """An action, and what came of it; to have only observed, or to come second, is no failure."""
-        how = type(outcome).__name__
+    def acted(self, what: str, outcome: Outcome, *, gone: bool = False) -> None:
+        """An action, and what came of it; to have only observed, or to come second, is no failure.
+
+        Nor is it that what was to be removed is `gone` already.
+        """
+        how = "Gone" if gone else type(outcome).__name__
         with self._lock:
             if isinstance(outcome, Done):
                 self.actions[what] += 1
@@ -69,7 +72,7 @@ class _Unheard(SweepMetrics):
     def watch(self, calls: Callable[[], Mapping[str, int]]) -> None:
         """Do not."""
 
-    def acted(self, what: str, outcome: Outcome) -> None:
+    def acted(self, what: str, outcome: Outcome, *, gone: bool = False) -> None:
         """Forget it."""
 
     def failed(self, kind: str) -> None:
