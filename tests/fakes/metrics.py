@@ -10,7 +10,7 @@ from tests.fakes.trouble import Trouble
 class MemoryMetrics:
     """`Metrics`: `load` and `tpu` are the rows of `gpus` and `tpus` by instance id, `cpu` percents.
 
-    `lines` are the last log lines.
+    `lines` are the last log lines. `problem` and `tpu_problem` are why it tells nothing of GPUs and of TPUs.
     """
 
     def __init__(self) -> None:
@@ -18,7 +18,7 @@ class MemoryMetrics:
         self.tpu: dict[str, VmLoad] = {}
         self.cpu: dict[str, float] = {}
         self.lines: dict[str, datetime] = {}
-        self.problem = ""
+        self.problem = self.tpu_problem = ""
         self.trouble = Trouble()
 
     def gpus(self, grid: Buckets, *, ids: Collection[str] = (), counts: bool = True) -> GpuLoads:
@@ -30,7 +30,9 @@ class MemoryMetrics:
     def tpus(self, grid: Buckets, *, ids: Collection[str]) -> GpuLoads:
         """As `Metrics.tpus`; the rows are those of `tpu`."""
         rows = {key: _newest(row, grid.count) for key, row in self.tpu.items() if key in ids}
-        return self.trouble.around("tpus", "", lambda: GpuLoads(grid=grid, rows=rows, problem=self.problem))
+        return self.trouble.around(
+            "tpus", "", lambda: GpuLoads(grid=grid, rows=rows, problem=self.tpu_problem)
+        )
 
     def cpus(self, since: datetime, until: datetime, *, ids: Collection[str] = ()) -> Mapping[str, float]:
         """As `Metrics.cpus`."""

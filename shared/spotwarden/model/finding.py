@@ -79,7 +79,7 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True):
     `hidden` are zones, or `project`, of which the facts are not complete; `present` the ids of the VMs seen
     running; `fleet` counts the job VMs that run, for the share of the blast radius. A sweep that was woken
     for one VM is not `whole`: what it has not found says nothing. `repaired` are the ids of VMs that Compute
-    Engine repairs: they will run again, and a case about one waits until then.
+    Engine repairs, or of which no metrics could be read: a case about one waits until that is over.
     """
 
     rules: tuple[str, ...]

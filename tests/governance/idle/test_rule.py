@@ -158,7 +158,7 @@ def test_where_nothing_can_be_read_one_thing_is_told():
     assert finding.reading is Reading.UNKNOWN
     assert finding.evidence == {"error": "403 forbidden"}
     assert not finding.subject.ours
-    assert seen.hidden == ("project",)
+    assert seen.repaired == {machine.id for machine in machines}
 
 
 def test_where_there_is_nothing_to_judge_no_problem_is_told():

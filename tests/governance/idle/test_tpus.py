@@ -2,6 +2,7 @@
 
 import pytest
 
+from spotwarden.model.case import CaseState
 from spotwarden.model.governance import IdleLimits, Remedy
 from spotwarden.model.load import GpuLoads
 from tests.fakes.world import load
@@ -52,9 +53,40 @@ def test_gpus_and_tpus_are_judged_side_by_side(world):
 def test_a_monitoring_that_does_not_answer_about_tpus_stops_nothing(world):
     """One notice about the project, as for GPUs."""
     world.vm(0.0, 0.0, 0.0, 0.0, **FOUR)
-    world.gauges.problem = "Cloud Monitoring: no answer"
+    world.gauges.tpu_problem = "Cloud Monitoring: no answer"
     world.ticks(hours=3)
     assert world.asked() == []
+    [told] = world.notices()
+    assert told.kind == "idle_unknown"
+    assert "TPU metrics can't be read" in told.why
+
+
+def test_where_nothing_is_told_of_gpus_tpus_are_judged_all_the_same(world):
+    """And the case of a GPU that was warned of waits as it is."""
+    cards = world.vm(0.0, name="cards", job="cards")
+    world.ticks(minutes=110)
+    world.gauges.problem = "Cloud Monitoring: no answer"
+    chips = world.vm(0.0, 0.0, 0.0, 0.0, name="chips", job="chips", **FOUR)
+    world.ticks(hours=3)
+    assert world.asked() == [("stop", chips)]
+    assert world.case("idle", cards).state is CaseState.WARNED
+    [told] = [notice for notice in world.notices() if notice.kind == "idle_unknown"]
+    assert "GPU metrics can't be read" in told.why
+
+
+def test_where_nothing_is_told_of_tpus_gpus_are_judged_all_the_same(world):
+    """And the case of a TPU that was warned of waits as it is, until it is seen to work."""
+    chips = world.vm(0.0, 0.0, 0.0, 0.0, name="chips", job="chips", **FOUR)
+    world.ticks(minutes=110)
+    world.gauges.tpu_problem = "Cloud Monitoring: no answer"
+    cards = world.vm(0.0, name="cards", job="cards")
+    world.ticks(hours=3)
+    assert world.asked() == [("stop", cards)]
+    assert world.case("idle", chips).state is CaseState.WARNED
+    world.gauges.work(chips, 90.0, 90.0, 90.0, 90.0)
+    world.gauges.tpu_problem = ""
+    world.ticks(minutes=30)
+    assert world.case("idle", chips) is None
 
 
 def test_no_question_about_gpus_is_asked_where_there_are_only_tpus(world):

@@ -46,11 +46,11 @@ def gather(context: SweepContext, only: Collection[str]) -> IdleFacts:
     asked = _with_lost(facts, only)
     loads = _loads(context.cloud, facts.loads.grid, facts.machines, asked)
     known = _with_lost(facts, [machine.id for machine in facts.machines])
-    facts = replace(facts, loads=_with_tpus(context.cloud, _of(loads, known), chips))
-    if loads.problem:
-        return facts
+    facts = _with_tpus(context.cloud, replace(facts, loads=_of(loads, known)), chips)
     closer = suspects(facts, context.policy)
-    if (uncounted := closer - chips) and not only:
+    if not closer:
+        return facts
+    if (uncounted := closer - chips) and not only and not facts.loads.problem:
         facts = replace(facts, loads=_counted(context.cloud, facts.loads, _with_lost(facts, uncounted)))
     records = _records(context, {facts.jobs[name] for name in closer if name in facts.jobs}, broken)
     files = {job: _file(record) for job, record in records.items()}
@@ -107,12 +107,13 @@ def _loads(cloud: Cloud, grid: Buckets, machines: Iterable[Machine], only: Colle
     return replace(newest, grid=grid, rows=_on(grid, newest.rows))
 
 
-def _with_tpus(cloud: Cloud, loads: GpuLoads, chips: Collection[str]) -> GpuLoads:
-    """The rows with those of these VMs with TPUs: few enough to ask for all of it at once."""
-    if not chips or loads.problem:
-        return loads
-    found = cloud.metrics.tpus(loads.grid, ids=chips)
-    return replace(loads, rows={**loads.rows, **found.rows}, problem=found.problem)
+def _with_tpus(cloud: Cloud, facts: IdleFacts, chips: Collection[str]) -> IdleFacts:
+    """With the rows of these VMs with TPUs: few enough to ask for all of it at once."""
+    if not chips:
+        return facts
+    found = cloud.metrics.tpus(facts.loads.grid, ids=chips)
+    loads = replace(facts.loads, rows={**facts.loads.rows, **found.rows})
+    return replace(facts, loads=loads, tpu_problem=found.problem)
 
 
 def _on(grid: Buckets, rows: Mapping[str, VmLoad]) -> dict[str, VmLoad]:

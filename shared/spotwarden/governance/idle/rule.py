@@ -17,6 +17,7 @@ from spotwarden.governance.signals.facts import JobRecord
 from spotwarden.governance.signals.motion import OWN, last_progress, moves
 from spotwarden.governance.signals.text import target
 from spotwarden.model import precedence
+from spotwarden.model.accelerators import is_tpu
 from spotwarden.model.brief import Brief
 from spotwarden.model.case import Case, CaseState
 from spotwarden.model.exemptions import exempt
@@ -57,41 +58,48 @@ def suspects(facts: IdleFacts, policy: Policy) -> frozenset[str]:
     return frozenset(
         machine.id
         for machine in facts.machines
-        if not _works(facts, machine.id, threshold)
+        if not facts.problem_of(machine)
+        and not _works(facts, machine.id, threshold)
         and _in_scope(facts, machine, policy)
         and (machine.started or machine.created or facts.loads.grid.end) <= oldest
     )
 
 
 def judge(facts: IdleFacts, brief: Brief) -> Judged:
-    """A finding for each VM whose GPUs idle, or of which nobody knows; none for the others."""
-    hidden = facts.hidden
-    if facts.loads.problem:
-        findings = _blind(facts, brief)
-        hidden = (*hidden, "project")
-    else:
-        together = gangs(facts, brief)
-        findings = tuple(as_one(tuple(_findings(facts, with_cases(brief, together))), together))
+    """A finding for each VM whose GPUs idle, or of which nobody knows; none for the others.
+
+    GPUs and TPUs are judged apart: where the metrics of one kind can't be read, the cases of its VMs wait.
+    """
+    together = gangs(facts, brief)
+    found = as_one(tuple(_findings(facts, with_cases(brief, together))), together)
+    unread = frozenset(machine.id for machine in facts.machines if facts.problem_of(machine))
     return Judged(
         rules=NAMES,
-        findings=findings,
-        hidden=hidden,
+        findings=(*_blind(facts, brief), *found),
+        hidden=facts.hidden,
         present=frozenset(machine.id for machine in facts.machines),
         fleet=facts.running,
-        repaired=facts.repaired,
+        repaired=facts.repaired | unread,
     )
 
 
-def _blind(facts: IdleFacts, brief: Brief) -> tuple[Finding, ...]:
-    """Where no metric can be read at all there is one thing to tell, not one for each VM."""
-    seen = any(_in_scope(facts, machine, brief.policy) for machine in facts.machines)
-    return (blind(facts.loads.problem, brief.policy.idle),) if seen else ()
+def _blind(facts: IdleFacts, brief: Brief) -> Iterator[Finding]:
+    """Where no metric of a kind can be read at all there is one thing to tell, not one for each VM."""
+    for tpus, problem in ((False, facts.loads.problem), (True, facts.tpu_problem)):
+        if problem and any(
+            _in_scope(facts, machine, brief.policy)
+            for machine in facts.machines
+            if is_tpu(machine.gpu) is tpus
+        ):
+            yield blind(problem, brief.policy.idle, tpus=tpus)
 
 
 def _findings(facts: IdleFacts, brief: Brief) -> Iterator[Finding]:
     threshold = max(limits.threshold for limits in _all_limits(brief.policy))
     for machine in facts.machines:
         if _works(facts, machine.id, threshold) or not _in_scope(facts, machine, brief.policy):
+            continue
+        if facts.problem_of(machine):
             continue
         if found := _finding(facts, machine, brief):
             yield found

@@ -13,8 +13,8 @@ from spotwarden.model.spans import moment, span
 
 RULE = "idle"
 IDLE_LABEL = "spotwarden-idle"
-NO_METRICS = "gpu-metrics"
-"""The case of a project whose GPU metrics cannot be read at all."""
+NO_METRICS, NO_TPU_METRICS = "gpu-metrics", "tpu-metrics"
+"""The cases of a project whose GPU metrics, or TPU metrics, cannot be read at all."""
 AGENT = (
     "install Google's Ops Agent on the VM. It reports NVIDIA GPUs without further settings: "
     "`curl -sSO https://dl.google.com/cloudagents/add-google-cloud-ops-agent-repo.sh && "
@@ -97,13 +97,14 @@ def unknown(machine: Machine, subject: Subject, limits: IdleLimits, *, gap: str,
     )
 
 
-def blind(problem: str, limits: IdleLimits) -> Finding:
-    """The finding about a project whose GPU metrics cannot be read."""
+def blind(problem: str, limits: IdleLimits, *, tpus: bool) -> Finding:
+    """The finding about a project whose GPU, or TPU, metrics cannot be read."""
+    kind = "TPU" if tpus else "GPU"
     return Finding(
         rule=RULE,
-        subject=Subject(key=NO_METRICS, ours=False),
+        subject=Subject(key=NO_TPU_METRICS if tpus else NO_METRICS, ours=False),
         reading=Reading.UNKNOWN,
-        reason="The project's GPU metrics can't be read, so idle GPUs aren't found.",
+        reason=f"The project's {kind} metrics can't be read, so idle {kind}s aren't found.",
         todo="Check the error below. A role may lack monitoring.timeSeries.list, or Cloud Monitoring"
         " may be down.",
         evidence={"error": problem},
