@@ -8,17 +8,17 @@ from spotwarden.model.instance import Instances, Operation, Operations, Status
 from spotwarden.model.placement import MachineZones
 from spotwarden.model.request import Request
 from spotwarden.ports import RejectedError
-from tests.fakes.advising import Advising
 from tests.fakes.clock import VirtualClock
 from tests.fakes.creating import STOCKOUT, machine_of
 from tests.fakes.fate import ZONES
 from tests.fakes.governed import BEING_MADE
+from tests.fakes.groups import GROUP_IDS, Grouping
 from tests.fakes.resource import disk_of, resource
 from tests.fakes.vms import Timings, Vm
 from tests.fakes.wanted import read
 
 
-class MemoryCompute(Advising):
+class MemoryCompute(Grouping):
     """`Compute`. Failures are ordered from `trouble`, everything else from the knobs of `Fate`."""
 
     def __init__(
@@ -52,6 +52,7 @@ class MemoryCompute(Advising):
     def _operations(self, since: datetime) -> Operations:
         self.vms.catch_up()
         told = [one for one in self.vms.log.values() if one.target_id or one.kind == "bulkInsert"]
+        told = [one for one in told if one.kind != "insert" or not one.target_id.startswith(GROUP_IDS)]
         logged = [one for one in told if one.at and one.at >= since]
         lagged = self.clock.now() - self._log_lag
         shown = tuple(one for one in logged if one.zone not in self._hidden and one.at and one.at <= lagged)
@@ -62,7 +63,7 @@ class MemoryCompute(Advising):
 
         def launch() -> Operation:
             self._in_time(before)
-            return self._create(read(request), request_id)
+            return self.make_part(request, request_id) or self._create(read(request), request_id)
 
         return self.trouble.around("launch", request.path, self._ask, request_id, launch)
 

@@ -77,6 +77,16 @@ class Calls:
             raise ValueError(f"Not an instance ID and a zone: {instance_id!r} in {zone!r}")
         return f"/compute/v1/projects/{self._project}/zones/{zone}/instances/{instance_id}"
 
+    def _group(self, zone: str, name: str) -> str:
+        if not (_NAME.fullmatch(zone) and _NAME.fullmatch(name)):
+            raise ValueError(f"Not the name of a group and a zone: {name!r} in {zone!r}")
+        return f"/compute/v1/projects/{self._project}/zones/{zone}/instanceGroupManagers/{name}"
+
+    def _template(self, name: str) -> str:
+        if not _NAME.fullmatch(name):
+            raise ValueError(f"Not the name of an instance template: {name!r}")
+        return f"/compute/v1/projects/{self._project}/global/instanceTemplates/{name}"
+
 
 def decode(answer: bytes, kind: type[T]) -> T:
     """The answer as data; one that is cut short is no answer."""

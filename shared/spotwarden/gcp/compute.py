@@ -14,6 +14,7 @@ from spotwarden.gcp.advice import Advised
 from spotwarden.gcp.calls import decode
 from spotwarden.gcp.filters import WantedInstances, any_name
 from spotwarden.gcp.governed import Governed
+from spotwarden.gcp.groups import Grouped
 from spotwarden.model.instance import Instance, Instances, Operation, Operations
 from spotwarden.model.placement import MachineZones
 from spotwarden.model.request import Request
@@ -31,7 +32,7 @@ _PATH = re.compile(r"/compute/(v1|beta|alpha)/projects/[^/?#]+/[^?#]+")
 _PACIFIC = timezone(timedelta(hours=-8))
 
 
-class ComputeEngine(Governed, Advised):
+class ComputeEngine(Governed, Grouped, Advised):
     """`Compute` over one project. Safe to use from several threads."""
 
     def instances(self, *, names: Collection[str] = (), job: str = "") -> Instances:
@@ -143,7 +144,8 @@ class ComputeEngine(Governed, Advised):
         return frozenset(offer.name for page in pages for offer in page.items if offer.stands)
 
     def operation(self, place: str, name: str) -> Operation:
-        """As `Compute.operation`; `place` is a zone or, for a regional bulk request, a region."""
-        scope = "regions" if _REGION.fullmatch(place) else "zones"
-        path = f"/compute/v1/projects/{self._project}/{scope}/{place}/operations/{name}"
+        """As `Compute.operation`; `place` is a zone or, for what is asked of a region, that region."""
+        scope = f"{'regions' if _REGION.fullmatch(place) else 'zones'}/{place}"
+        scope = place if place == "global" else scope
+        path = f"/compute/v1/projects/{self._project}/{scope}/operations/{name}"
         return wire.operation(decode(self._rest.get(path, {}), wire.WireOperation))

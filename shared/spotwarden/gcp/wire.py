@@ -19,6 +19,7 @@ OPERATION_FIELDS = (
 
 _HARMLESS = {"NO_RESULTS_ON_PAGE"}
 _INSTANCE_URL = re.compile(r"/instances/[^/]+$")
+_GROUP_URL = re.compile(r"/zones/[^/]+/instanceGroupManagers/[^/]+$")
 STATUSES = {status.value: status for status in Status}
 """Those that we know, by Google's word."""
 
@@ -122,11 +123,13 @@ class WireOperation(msgspec.Struct, frozen=True, rename="camel"):
 
     @property
     def on_instance(self) -> bool:
-        """Whether it was done to an instance, not to a disk, an image or the project.
+        """Whether it was done to an instance, or to all or some of a group, not to a disk or the project.
 
         A bulk insert names none, and is what tells who asked for the inserts of its group.
         """
-        return self.operation_type == "bulkInsert" or _INSTANCE_URL.search(self.target_link) is not None
+        if self.operation_type == "bulkInsert" or _INSTANCE_URL.search(self.target_link):
+            return True
+        return self.operation_type != "insert" and _GROUP_URL.search(self.target_link) is not None
 
 
 class Deprecation(msgspec.Struct, frozen=True):
@@ -223,7 +226,7 @@ def operation(wire: WireOperation) -> Operation:
     done = wire.status == "DONE"
     return Operation(
         name=wire.name,
-        zone=last(wire.zone or wire.region),
+        zone=last(wire.zone or wire.region) or "global",
         kind=wire.operation_type,
         target_id=wire.target_id,
         target_name=last(wire.target_link),
@@ -239,10 +242,15 @@ def operation(wire: WireOperation) -> Operation:
 def _error(wire: WireOperation) -> str:
     """`CODE: message`, one after the other; "" for success. Reasons stand behind in square brackets."""
     if wire.error.errors:
-        return "; ".join(_line(error) for error in wire.error.errors)
+        return errors(wire.error)
     if wire.http_error_status_code or wire.http_error_message:
         return f"HTTP {wire.http_error_status_code}: {wire.http_error_message}"
     return ""
+
+
+def errors(found: WireErrors) -> str:
+    """All of them in one line, as those of an operation; "" for none."""
+    return "; ".join(_line(error) for error in found.errors)
 
 
 def _line(error: WireError) -> str:

@@ -12,6 +12,7 @@ from spotwarden.model.case import Case
 from spotwarden.model.message import Message
 from spotwarden.model.notice import Notice
 from spotwarden.model.request import Request
+from spotwarden.model.slice_action import LookAtGroup, SliceChange
 from spotwarden.model.watch import Watch
 
 
@@ -260,6 +261,7 @@ Change = (
     | DeleteInstance
     | StopInstance
     | LabelInstance
+    | SliceChange
     | RemoveLeftover
     | CloseJob
     | FileCase
@@ -276,6 +278,6 @@ Change = (
     | ShareOut
     | SendMessage
 )
-Question = Look | Survey | Fetch
+Question = Look | Survey | Fetch | LookAtGroup
 Step = Change | Question | Wait
 CaseStep = Change | Ripe

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from spotwarden.model.instance import Instances, Operation, Operations
+from spotwarden.model.slices import SeenGroup
 
 
 class Done(msgspec.Struct, frozen=True, kw_only=True, tag=True, omit_defaults=True):
@@ -15,7 +16,7 @@ class Done(msgspec.Struct, frozen=True, kw_only=True, tag=True, omit_defaults=Tr
     `at` is by when a notice was accepted, `detail` what the other side said.
 
     `instances` with `operations`, and `resource` answer a survey and a fetch; a resource of None is an
-    instance that is gone.
+    instance that is gone. `group` answers a look at one; None is one that is gone.
     """
 
     generation: int = 0
@@ -25,6 +26,7 @@ class Done(msgspec.Struct, frozen=True, kw_only=True, tag=True, omit_defaults=Tr
     instances: Instances | None = None
     operations: Operations | None = None
     resource: Mapping[str, Any] | None = None
+    group: SeenGroup | None = None
 
 
 class Lost(msgspec.Struct, frozen=True, kw_only=True, tag=True):

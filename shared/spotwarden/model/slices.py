@@ -5,6 +5,7 @@ Compute Engine makes its VMs all or none, in a managed instance group with a wor
 
 import msgspec
 
+from spotwarden.model.instance import Status
 from spotwarden.model.request import Request
 
 
@@ -25,3 +26,36 @@ class SliceGroup(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     id: str = ""
+
+
+class GroupMember(msgspec.Struct, frozen=True, kw_only=True):
+    """A VM of a group, or one that it is to have: `id` is "" and `status` None while there is none.
+
+    A VM that is gone without the group's doing stays a member. `leaving`: the group is deleting it. `error`
+    is why the newest try to make it has failed, in one line.
+    """
+
+    name: str
+    id: str = ""
+    status: Status | None = None
+    leaving: bool = False
+    error: str = ""
+
+
+class SeenGroup(msgspec.Struct, frozen=True, kw_only=True):
+    """A managed instance group as Compute Engine shows it: how many VMs it is to have, and which it has.
+
+    `error` is why it cannot make what it lacks, "" where nothing is known to stand in its way.
+    """
+
+    id: str
+    name: str
+    zone: str
+    size: int
+    members: tuple[GroupMember, ...] = ()
+    error: str = ""
+
+    @property
+    def ids(self) -> dict[str, str]:
+        """The ids of the VMs that it has, by name."""
+        return {member.name: member.id for member in self.members if member.id}

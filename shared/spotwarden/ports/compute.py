@@ -9,6 +9,7 @@ from spotwarden.model.fleet import Fleet, Leftover
 from spotwarden.model.instance import Instances, Operation, Operations
 from spotwarden.model.placement import MachineZones
 from spotwarden.model.request import Request
+from spotwarden.model.slices import SeenGroup
 
 
 class Compute(Protocol):
@@ -21,13 +22,44 @@ class Compute(Protocol):
         """
 
     def operations(self, since: datetime) -> Operations:
-        """Every operation on an instance that was asked for since then."""
+        """Every operation on an instance that was asked for since then, and what was done to groups of them.
+
+        The target of the latter is the managed instance group.
+        """
 
     def launch(self, request: Request, request_id: str, *, before: datetime | None = None) -> Operation:
         """Send the create request; the same id never creates twice. `RejectedError`, `UnansweredError`.
 
-        Nothing is sent at or after the moment `before`, the end of the caller's lease: `ConflictError`.
+        It may be one for a workload policy, an instance template or a managed instance group, too. Nothing
+        is sent at or after the moment `before`, the end of the caller's lease: `ConflictError`.
         """
+
+    def group(self, zone: str, name: str, group_id: str = "") -> SeenGroup | None:
+        """The managed instance group of this name; None where it is gone, or has another id than this."""
+
+    def fill_group(
+        self,
+        zone: str,
+        name: str,
+        group_id: str,
+        nodes: Collection[str],
+        request_id: str,
+        *,
+        before: datetime | None = None,
+    ) -> Operation:
+        """Have a group make VMs of these names; its operation is done before they are there.
+
+        `RejectedError` notFound where the group is gone or is another one; other errors and `before` as
+        `launch`.
+        """
+
+    def delete_group(
+        self, zone: str, name: str, group_id: str, request_id: str, *, before: datetime | None = None
+    ) -> Operation:
+        """Delete a group and all of its VMs; errors and `before` as `fill_group`."""
+
+    def delete_template(self, name: str, request_id: str, *, before: datetime | None = None) -> Operation:
+        """Delete an instance template; errors and `before` as `delete`. One that a group uses is refused."""
 
     def start(
         self, zone: str, instance_id: str, request_id: str, *, before: datetime | None = None
@@ -40,7 +72,10 @@ class Compute(Protocol):
         """Delete an instance, by its id; errors and `before` as `launch`; `RejectedError` notFound."""
 
     def operation(self, place: str, name: str) -> Operation:
-        """How an operation in this zone or region stands; `RejectedError` notFound, `UnansweredError`."""
+        """How an operation in this zone or region, or `global`, stands.
+
+        `RejectedError` notFound, `UnansweredError`.
+        """
 
     def resource(self, zone: str, instance_id: str) -> Mapping[str, Any] | None:
         """The instance as Compute Engine's JSON, metadata values included; None where it is gone."""

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from spotwarden.engine.executor import on_groups
 from spotwarden.engine.executor.on_bucket import expect_newest
 from spotwarden.engine.executor.outside import ExecutorContext
 from spotwarden.model.action import (
@@ -18,6 +19,7 @@ from spotwarden.model.action import (
 )
 from spotwarden.model.instance import Status
 from spotwarden.model.outcome import Done
+from spotwarden.model.slice_action import LookAtGroup
 from spotwarden.ports import ConflictError
 
 _AT_REST = frozenset((Status.TERMINATED.value, Status.STOPPED.value, Status.SUSPENDED.value))
@@ -105,7 +107,12 @@ def remove(context: ExecutorContext, action: RemoveLeftover) -> Done:
     return Done(operation=gone)
 
 
-ASK: Mapping[type, Callable[[ExecutorContext, Any], Done]] = {Look: look, Survey: survey, Fetch: fetch}
+ASK: Mapping[type, Callable[[ExecutorContext, Any], Done]] = {
+    Look: look,
+    Survey: survey,
+    Fetch: fetch,
+    LookAtGroup: on_groups.look,
+}
 DO: Mapping[type, Callable[[ExecutorContext, Any], Done]] = {
     LaunchInstances: launch,
     StartInstance: start,
@@ -113,4 +120,5 @@ DO: Mapping[type, Callable[[ExecutorContext, Any], Done]] = {
     StopInstance: stop,
     LabelInstance: label,
     RemoveLeftover: remove,
+    **on_groups.DO,
 }

@@ -13,6 +13,7 @@ MOST = 500
 CHANGES = frozenset(
     (
         *("LaunchInstances", "StartInstance", "DeleteInstance", "StopInstance", "LabelInstance"),
+        *("MakePart", "FillGroup", "DeleteGroup", "DeleteTemplate"),
         *("RemoveLeftover", "CloseJob", "Tell", "SendMessage", "Quarantine"),
     )
 )
