@@ -28,6 +28,7 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(ROOT))
 
 from spotwarden.engine.executor.on_bucket import pretty
+from spotwarden.engine.settings import WORKERS
 from spotwarden.gcp.storage import CloudStorage
 from spotwarden.layout import AttemptRecord, Layout, OpenJob
 from spotwarden.model.attempt import Attempt, AttemptState
@@ -141,7 +142,7 @@ def measured(server: Server, command: list[str], environment: Mapping[str, str])
     )
 
 
-def ours(server: Server, stage: str, workers: int = 16) -> Cost:
+def ours(server: Server, stage: str, workers: int = WORKERS) -> Cost:
     """One run of ours."""
     script = [str(HERE / "govern_scale_sweep.py"), json.dumps(server.said), stage, str(workers)]
     return measured(server, [sys.executable, *script], COMPILED)
@@ -228,7 +229,7 @@ def bucket_calls(*costs: Cost) -> int:
 def stops(custodian: Custodian | None, delays: Mapping[str, float], title: str) -> None:
     """Stop 250 VMs of 5,000."""
     head(f"250 of 5,000 VMs stopped, {title}")
-    for workers in (16, 64):
+    for workers in (WORKERS, 64):
         with serving(5_000) as server:
             warned = ours(server, "warn")
             warm(server, 5_000)

@@ -6,10 +6,10 @@ busy machine makes of processor time. VMs have no processes, are gone at once, a
 
 The event of a marker finds the storm and names all jobs. Each instance then has its share of the events, two
 a job, and of the messages that name jobs. Of each run of the function its processor time and its calls are
-counted. On paper a call takes 20 ms; calls of the workers are under way 16 at a time, all others one by one.
-A run that writes its claims a second time waits a second for that, with all of them. The last create comes no
-later than the end of the busiest instance. What a start of an instance takes comes on top of it
-(`cold_start.py`).
+counted. On paper a call takes 20 ms; calls of the workers are under way as many at a time as there are
+of them, all others one by one. A run that writes its claims a second time waits a second for that, with all
+of them. The last create comes no later than the end of the busiest instance. What a start of an instance
+takes comes on top of it (`cold_start.py`).
 """
 
 import argparse
@@ -29,11 +29,12 @@ from unittest.mock import patch
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from spotwarden.engine.cache import GenerationCache
+from spotwarden.engine.settings import WORKERS
 from spotwarden.gcp import grpc_service, tally
 from spotwarden.gcp.spacing import APART, WriteSpacing
 from spotwarden.layout import Layout, MarkerName
 from tests.bench.recover_calls import opened, tick
-from tests.bench.recover_storm import PAPER_GOAL, POLICY, WORKERS, asked, launch, preempt_all
+from tests.bench.recover_storm import PAPER_GOAL, POLICY, asked, launch, preempt_all
 from tests.e2e.chaos.cast import Job
 from tests.e2e.chaos.cloud import PROJECT, TOPIC, Cloud, served
 

@@ -6,7 +6,7 @@ object takes one write a second, and Compute's rate quotas are in force as Googl
 minute per region for changes, reads and looks at operations; 750 for aggregated lists).
 
 On paper: what the storm would take where each instance has a processor of its own, from what was counted:
-its share of all processor time and, 16 workers at a time, of all calls.
+its share of all processor time and, as many at a time as it has workers, of all calls.
 
 With `--grow 1,10,100` a table of how all of it grows; `--plot FILE` draws it. With `--gcloud 3` beside it:
 gcloud, run once per script, on the same local cloud; a few runs are measured and multiplied.
@@ -33,6 +33,7 @@ import psutil
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+from spotwarden.engine.settings import WORKERS
 from tests.bench.plot import drawn
 from tests.e2e.chaos.cast import Job, Kind
 from tests.e2e.chaos.cloud import Cloud, served
@@ -41,8 +42,6 @@ POLICY = Path(__file__).resolve().parents[2] / "infra" / "policy.toml"
 ZONES = tuple(f"us-central1-{letter}" for letter in "abcf")
 TIMEOUT_SECONDS = 1800
 HANDS = 8
-WORKERS = 16
-"""Jobs that an instance works on at a time (`SPOTWARDEN_WORKERS`)."""
 AFTER_GOAL, PAPER_GOAL, CALLS_GOAL = 20, 10, 12
 """Seconds from the last preemption to the last create, measured and on paper; calls to the bucket a job."""
 CPU_GOAL = 30

@@ -8,7 +8,7 @@ import pytest
 from werkzeug.exceptions import ServiceUnavailable
 
 from spotwarden.engine.fan_out import each, swept
-from spotwarden.engine.settings import Settings, SettingsError
+from spotwarden.engine.settings import WORKERS, Settings, SettingsError
 from spotwarden.engine.trigger import close_tick, open_tick
 from spotwarden.layout import Layout
 from spotwarden.model.action import Wait
@@ -133,7 +133,7 @@ def test_one_bad_item_never_stops_the_others(workers):
 def test_settings_are_read_from_the_environment():
     """What is not set has its default; a mode of the deployment wins over the policy's."""
     settings = Settings.read(NEEDED)
-    assert (settings.layout.prefix, settings.mode, settings.workers) == ("", None, 16)
+    assert (settings.layout.prefix, settings.mode, settings.workers) == ("", None, WORKERS)
     said = Settings.read({**NEEDED, "SPOTWARDEN_MODE": "enforce", "SPOTWARDEN_WORKERS": "1"})
     assert (said.mode, said.workers) == (Mode.ENFORCE, 1)
     assert settings.policy_file == Path("policy.toml")

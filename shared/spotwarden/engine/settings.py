@@ -15,6 +15,11 @@ REQUIRED = {
 }
 
 
+WORKERS = 32
+"""So many things one sweep works on at a time, unless it is told otherwise: each waits for calls, and little
+else. Half of the 64 connections of a session (`gcp.session`), so that lists beside them find one."""
+
+
 class SettingsError(Exception):
     """The environment lacks something or says something impossible; the message lists all of it.
 
@@ -69,7 +74,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
             prices_file=Path(environ.get("SPOTWARDEN_PRICES", "") or policy_file.with_name("prices.toml")),
             mode=_mode(environ.get("SPOTWARDEN_MODE", "")),
             ops=environ.get("SPOTWARDEN_OPS", ""),
-            workers=_workers(environ.get("SPOTWARDEN_WORKERS", "16")),
+            workers=_workers(environ.get("SPOTWARDEN_WORKERS", str(WORKERS))),
         )
 
     def connection(self) -> dict[str, str]:

@@ -3,7 +3,7 @@
 from functools import partial
 
 from spotwarden.gcp.endpoint import checked_endpoint
-from spotwarden.gcp.first_use import calls, clock_ahead, on_first_use
+from spotwarden.gcp.first_use import calls, clock_ahead, on_first_use, open_now
 from spotwarden.ports import Cloud, Compute, Metrics, NoTopic, Store, Topic
 
 
@@ -45,14 +45,16 @@ def connect(
 
         return CloudMonitoring(project=project, endpoint=metrics_endpoint)
 
+    bucket_door, metrics_door = on_first_use(store), on_first_use(metrics)
     return Cloud(
-        store=on_first_use(store),
+        store=bucket_door,
         compute=on_first_use(compute),
         notices=on_first_use(partial(named, topic)),
-        metrics=on_first_use(metrics),
+        metrics=metrics_door,
         wakeups=on_first_use(partial(named, wakeups)) if wakeups else NoTopic(),
         calls=calls,
         clock_ahead=clock_ahead,
+        open_ahead=partial(open_now, bucket_door, metrics_door),
     )
 
 

@@ -51,6 +51,13 @@ def on_first_use(opener: Callable[[], T]) -> T:
     return cast("T", _OnFirstUse(opener))
 
 
+def open_now(*adapters: object) -> None:
+    """Open these, which `on_first_use` gave, as if something of them were asked for."""
+    for adapter in adapters:
+        if isinstance(adapter, _OnFirstUse):
+            adapter()
+
+
 class _OnFirstUse:
     """Stands in for an adapter until something of it is asked for."""
 
@@ -60,8 +67,12 @@ class _OnFirstUse:
         self._opened: object | None = None
 
     def __getattr__(self, name: str) -> Any:
+        return getattr(self(), name)
+
+    def __call__(self) -> object:
+        """The adapter; whoever asks first opens it."""
         with self._lock:
             if self._opened is None:
                 with importing():
                     self._opened = self._opener()
-        return getattr(self._opened, name)
+        return self._opened

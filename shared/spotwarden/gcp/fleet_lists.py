@@ -20,6 +20,11 @@ IN_A_ROW = 2_000
 are some 130. Zonal lists count against the quotas of their regions ("Compute Engine rate quotas")."""
 
 
+ZONES_AT_ONCE = 48
+"""So many zones are listed at a time: most of them are empty, and are answered at once. In a process that has
+not seen the project yet those with VMs may stand last."""
+
+
 class FleetSeen(msgspec.Struct, frozen=True):
     """What the last whole list showed: how many VMs, and which zones have some."""
 
@@ -77,7 +82,7 @@ def _zone_by_zone(
             return problem
         return None
 
-    failures = [problem for problem in side_by_side(zones, read) if problem is not None]
+    failures = [problem for problem in side_by_side(zones, read, ZONES_AT_ONCE) if problem is not None]
     if failures and len(failures) == len(zones):
         raise failures[0]
     return gathered

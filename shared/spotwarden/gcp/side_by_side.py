@@ -11,14 +11,16 @@ AT_ONCE = 24
 """Calls under way at a time; a session keeps 64 connections, and other work of a sweep has some of them."""
 
 
-def side_by_side(items: Sequence[Item], call: Callable[[Item], Result]) -> list[Result]:
-    """Call it for each item, at most `AT_ONCE` at a time; the answers are in the order of the items.
+def side_by_side(
+    items: Sequence[Item], call: Callable[[Item], Result], at_once: int = AT_ONCE
+) -> list[Result]:
+    """Call it for each item, at most `at_once` at a time; the answers are in the order of the items.
 
     The first error in that order rises, and what has not begun by then is not begun.
     """
     if len(items) <= 1:  # one alone waits for nobody
         return [call(item) for item in items]
-    pool = ThreadPoolExecutor(min(AT_ONCE, len(items)))
+    pool = ThreadPoolExecutor(min(at_once, len(items)))
     try:
         return list(pool.map(call, items))
     finally:

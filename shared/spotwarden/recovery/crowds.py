@@ -17,7 +17,7 @@ LISTED = 20_000
 """Markers that one sweep lists, twenty pages of them. Of an open job whose marker is not among them the list
 of open jobs still says that its VM is missing."""
 UNKNOWN = 250
-"""Markers of no open job that one sweep reads: at 40 ms a call, with 16 workers, some six seconds of work."""
+"""Markers of no open job that one sweep reads: at 40 ms a call, with 32 workers, three seconds of work."""
 LOOKED_UP = 20
 """Nodes that Compute Engine shows and whose names lead to no job: one listing of the bucket finds so many."""
 OF_A_JOB = 100

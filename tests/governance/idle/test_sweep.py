@@ -1,6 +1,7 @@
 """`flag_idle_gpus` from tick to remedy: told, told again, stopped where the policy says so, or cleared."""
 
 from datetime import timedelta
+from threading import Barrier
 
 import pytest
 from msgspec.structs import replace
@@ -524,6 +525,46 @@ def test_a_quiet_fleet_costs_one_question(world):
     world.ticks(minutes=10)
     assert world.gauges.asked == [(False, 0, QUIET)]
     assert not [name for name in reads if name.endswith("job.toml")]
+
+
+def test_the_bucket_is_asked_while_the_metrics_are(world):
+    """Neither waits for the other, where there are workers for both."""
+    world.settings = replace(world.settings, workers=4)
+    world.vm(0.0)
+    both = Barrier(2, timeout=30)
+    metrics, listed = world.gauges.gpus, world.cloud.store.each_entry
+
+    def asked(grid, *, ids=(), counts=True):
+        if not counts:
+            both.wait()
+        return metrics(grid, ids=ids, counts=counts)
+
+    def read(prefix):
+        if prefix == world.layout.open_jobs():
+            both.wait()
+        return listed(prefix)
+
+    world.gauges.gpus, world.cloud.store.each_entry = asked, read
+    world.ticks(minutes=10)
+
+
+def test_before_anything_is_done_metrics_are_read_first_and_job_toml_last(world):
+    """Also with many workers: who asks to keep a VM while its metrics are read is heard."""
+    world.settings = replace(world.settings, workers=4)
+    vm = world.vm(0.0)
+    asked, closer = world.gauges.gpus, []
+
+    def keeps(grid, *, ids=(), counts=True):
+        closer.append(ids) if ids else closer.clear()
+        if len(closer) == 2:  # the second look of a sweep
+            world.store(JobFileName(job="train"), b"keep_until = 2999-01-01\n")
+        return asked(grid, ids=ids, counts=counts)
+
+    world.gauges.gpus = keeps
+    world.ticks(hours=3)
+    assert world.asked() == []
+    assert world.status(vm) == "RUNNING"
+    assert world.cloud.store.read(world.layout.build(JobFileName(job="train")))
 
 
 def test_only_those_that_may_idle_are_looked_at_closer(world):

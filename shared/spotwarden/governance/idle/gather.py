@@ -3,15 +3,21 @@
 A VM that is made or started again while we look then stands on an older list than its metrics, and work that
 begins meanwhile is seen; the other way round old metrics would be held against a newer VM. The list of open
 jobs comes after the VMs, so that the job of each of them is on it, and job.toml last of all: who asks to keep
-a VM while we look is heard.
+a VM while we look is heard. The look at everything, upon which nothing is done without another one, has the
+metrics and the bucket asked side by side.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from concurrent.futures import Future
+from contextlib import contextmanager
+from contextvars import copy_context
+from functools import partial
+from typing import TypeVar
 
 from msgspec.structs import replace
 
 from spotwarden.engine.context import SweepContext
-from spotwarden.engine.fan_out import each
+from spotwarden.engine.fan_out import beside, each
 from spotwarden.governance.idle.facts import IdleFacts
 from spotwarden.governance.idle.rule import QUIET, gets_on, grid, limits_of, suspects
 from spotwarden.governance.signals.facts import JobRecord
@@ -21,7 +27,7 @@ from spotwarden.governance.signals.records import read_record
 from spotwarden.governance.signals.rising import rise
 from spotwarden.governance.signals.whose import attempts_of, ids_of, owned
 from spotwarden.model.accelerators import is_tpu
-from spotwarden.model.fleet import Machine
+from spotwarden.model.fleet import Fleet, Machine
 from spotwarden.model.governance import Remedy
 from spotwarden.model.instance import Status
 from spotwarden.model.jobfile import JobFile
@@ -33,26 +39,34 @@ from spotwarden.recovery.open_jobs import read_watches
 from spotwarden.recovery.price_file import kept_prices
 from spotwarden.recovery.price_file import only as only_these
 
+T = TypeVar("T")
+
 MOST_LOST = 200
 """So many VMs that a job has had are asked for at most: further ones ended long ago."""
 
 
 def gather(context: SweepContext, only: Collection[str]) -> IdleFacts:
     """Everything, or these VMs alone; what costs more than a list is asked of those that may be idle only."""
-    facts, broken = _fleet(context, only, grid(context.policy, context.tick.now))
+    fleet, buckets = _fleet(context, only), grid(context.policy, context.tick.now)
+    machines = _with_gpus(fleet)
+    with _meanwhile(context, lambda: _newest(context.cloud, buckets, () if only else machines)) as newest:
+        facts, broken = _whose(context, fleet, buckets)
     if not facts.machines:
         return facts
     chips = _with_lost(facts, [machine.id for machine in facts.machines if is_tpu(machine.gpu)])
     asked = _with_lost(facts, only)
-    loads = _loads(context.cloud, facts.loads.grid, facts.machines, asked)
+    loads = _of_these(context.cloud, buckets, machines, asked) if only else newest.result()
     known = _with_lost(facts, [machine.id for machine in facts.machines])
     facts = _with_tpus(context.cloud, replace(facts, loads=_of(loads, known)), chips)
     closer = suspects(facts, context.policy)
     if not closer:
         return facts
-    if (uncounted := closer - chips) and not only and not facts.loads.problem:
-        facts = replace(facts, loads=_counted(context.cloud, facts.loads, _with_lost(facts, uncounted)))
-    records = _records(context, {facts.jobs[name] for name in closer if name in facts.jobs}, broken)
+    uncounted = frozenset() if only or facts.loads.problem else closer - chips
+    with _meanwhile(
+        context, lambda: _counted(context.cloud, facts.loads, _with_lost(facts, uncounted))
+    ) as counted:
+        records = _records(context, {facts.jobs[name] for name in closer if name in facts.jobs}, broken)
+    facts = replace(facts, loads=counted.result())
     files = {job: _file(record) for job, record in records.items()}
     return replace(
         facts,
@@ -71,24 +85,39 @@ def _prices(context: SweepContext, machines: Iterable[Machine], closer: Collecti
     return only_these(table, {item.machine_type for item in quiet}, {candidate.gpu for candidate in quiet})
 
 
-def _fleet(
-    context: SweepContext, only: Collection[str], grid: Buckets
-) -> tuple[IdleFacts, Mapping[str, str]]:
+@contextmanager
+def _meanwhile(context: SweepContext, ask: Callable[[], T]) -> Iterator[Future[T]]:
+    """What is asked while something else is done; one worker asks first."""
+    with beside(context.settings.workers, 1) as another:
+        yield another.submit(copy_context().run, ask)
+
+
+def _fleet(context: SweepContext, only: Collection[str]) -> Fleet:
+    """The VMs; what a process needs for the rest is imported while it waits for them."""
+    with _meanwhile(context, partial(context.cloud.compute.fleet, ids=only)) as listed:
+        context.cloud.open_ahead()
+    return listed.result()
+
+
+def _with_gpus(fleet: Fleet) -> tuple[Machine, ...]:
+    return tuple(item for item in fleet.items if item.gpus and item.status is Status.RUNNING)
+
+
+def _whose(context: SweepContext, fleet: Fleet, buckets: Buckets) -> tuple[IdleFacts, Mapping[str, str]]:
     """The VMs and whose they are, and of jobs whose records could not be read for that, why not."""
-    fleet = context.cloud.compute.fleet(ids=only)
     running = [machine for machine in fleet.items if machine.status is Status.RUNNING]
     opened = read_watches(context.cloud.store, context.settings.layout, context.settings.workers)
     watches = [watched.watch for watched in opened.watched]
     known, numbers = owned(context, running, ids_of(watches)), attempts_of(watches)
     jobs = known.jobs
-    machines = tuple(item for item in running if item.gpus)
+    machines = _with_gpus(fleet)
     run = frozenset(machine.id for machine in running)
     mine = {jobs[machine.id] for machine in machines if machine.id in jobs}
     facts = IdleFacts(
         machines=machines,
         jobs={machine.id: jobs[machine.id] for machine in machines if machine.id in jobs},
         attempts={machine.id: numbers[machine.id] for machine in machines if machine.id in numbers},
-        loads=GpuLoads(grid=grid),
+        loads=GpuLoads(grid=buckets),
         running=len(jobs),
         hidden=fleet.unreachable,
         repaired=frozenset(item.id for item in fleet.items if item.status is Status.REPAIRING),
@@ -97,14 +126,21 @@ def _fleet(
     return facts, known.broken
 
 
-def _loads(cloud: Cloud, grid: Buckets, machines: Iterable[Machine], only: Collection[str]) -> GpuLoads:
-    """All that is known of these VMs' GPUs; of everything the newest buckets alone, which tell who works."""
-    if all(is_tpu(machine.gpu) for machine in machines):
+def _newest(cloud: Cloud, grid: Buckets, machines: Iterable[Machine]) -> GpuLoads:
+    """The newest buckets of everything, which tell who works; nothing is asked for TPUs alone."""
+    if _has_tpus_only(machines):
         return GpuLoads(grid=grid)
-    if only:
-        return cloud.metrics.gpus(grid, ids=only)
     newest = cloud.metrics.gpus(replace(grid, count=QUIET), counts=False)
     return replace(newest, grid=grid, rows=_on(grid, newest.rows))
+
+
+def _of_these(cloud: Cloud, grid: Buckets, machines: Iterable[Machine], ids: Collection[str]) -> GpuLoads:
+    """All that is known of the GPUs of these VMs."""
+    return GpuLoads(grid=grid) if _has_tpus_only(machines) else cloud.metrics.gpus(grid, ids=ids)
+
+
+def _has_tpus_only(machines: Iterable[Machine]) -> bool:
+    return all(is_tpu(machine.gpu) for machine in machines)
 
 
 def _with_tpus(cloud: Cloud, facts: IdleFacts, chips: Collection[str]) -> IdleFacts:
@@ -141,6 +177,8 @@ def _with_lost(facts: IdleFacts, ids: Collection[str]) -> frozenset[str]:
 
 def _counted(cloud: Cloud, loads: GpuLoads, closer: Collection[str]) -> GpuLoads:
     """The rows with the counts of points and GPUs of these VMs; the newer answer holds."""
+    if not closer:
+        return loads
     counted = cloud.metrics.gpus(loads.grid, ids=closer)
     rows = {name: counted.rows[name] for name in closer if name in counted.rows}
     return replace(loads, rows={**loads.rows, **rows}, problem=counted.problem)
