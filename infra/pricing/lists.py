@@ -8,7 +8,7 @@ from datetime import date
 from typing import Any
 
 from localcloud.compute.catalog import Catalog, CatalogMachine
-from pricing.skus import Prices, Unit
+from pricing.skus import SLICES, Prices, Unit
 
 Row = tuple[float | None, ...]
 ByMachine = Mapping[str, Mapping[str, Row]]
@@ -25,6 +25,8 @@ SHARED_CORES = {"e2-micro": 0.25, "e2-small": 0.5, "e2-medium": 1.0}
 UNPRICED = frozenset(("f1-micro", "g1-small"))
 """The shared cores of N1 have SKUs of their own, which nobody here reads."""
 MachineTypes = Mapping[str, CatalogMachine]
+G4_GPUS = {"6": 1, "12": 1, "24": 1, "48": 1, "96": 2, "192": 4, "384": 8}
+"""By vCPUs, since its names do not tell; the small ones have a part of one GPU ("GPU machine types")."""
 _CHIPS = re.compile(r"(?P<family>[a-z0-9]+)-[a-z]+-(?P<chips>\d+)t")
 
 
@@ -75,7 +77,7 @@ def price_list(
         "cores": {unit.name: rows for unit, rows in units.items() if _is_custom(unit, "core")},
         "memory": {unit.name: rows for unit, rows in units.items() if _is_custom(unit, "memory")},
     }
-    listed = {name: _rounded(part) for name, part in parts.items() if part}
+    listed = {name: rounded(part) for name, part in parts.items() if part}
     return {"date": day.isoformat(), "source": source, **listed, "included": dict(_included(left, types))}
 
 
@@ -99,9 +101,14 @@ def render(lists: Iterable[Mapping[str, Any]]) -> str:
 
 
 def _parts(machine: CatalogMachine) -> list[tuple[Unit, float]]:
-    """What is billed for a machine; local SSDs that come with it are billed apart, and TPUs by the chip."""
+    """What is billed for a machine: TPUs by the chip, A4 by the GPU.
+
+    Local SSDs that come with a machine are billed apart.
+    """
     if machine.chips:
         return [(Unit("chip", machine.name.rpartition("-")[0]), machine.chips)]
+    if (series := machine.name.rpartition("-")[0]) in SLICES.values():
+        return [(Unit("slice", series), machine.gpus)]
     family = machine.family
     if machine.name.startswith(("a3-megagpu", "a3-ultragpu")):
         family = machine.name.rpartition("-")[0]
@@ -165,7 +172,10 @@ def _gpus_of(machine: str, types: MachineTypes) -> int:
     if known is not None:
         return known.gpus or known.chips
     named = _WITH_GPUS.fullmatch(machine)
-    return int(named[1]) if named else 0
+    if named:
+        return int(named[1])
+    series, _, vcpus = machine.rpartition("-")
+    return G4_GPUS.get(vcpus, 0) if series == "g4-standard" else 0
 
 
 def _included(machines: Iterable[str], types: MachineTypes) -> Iterable[tuple[str, int]]:
@@ -176,7 +186,8 @@ def _is_custom(unit: Unit, kind: str) -> bool:
     return unit.kind == kind and (unit.name == "custom" or unit.name.endswith("-custom"))
 
 
-def _rounded(part: ByMachine) -> dict[str, dict[str, list[float | None]]]:
+def rounded(part: ByMachine) -> dict[str, dict[str, list[float | None]]]:
+    """The rows of a part, in order, without what nobody knows at their end."""
     return {
         name: {region: _trimmed(row) for region, row in sorted(rows.items())}
         for name, rows in sorted(part.items())

@@ -40,30 +40,35 @@ GPUS = {
     "Nvidia H100 80GB": "nvidia-h100-80gb",
     "Nvidia H100 80GB Mega": "nvidia-h100-mega-80gb",
     "Nvidia H100 Mega 80GB": "nvidia-h100-mega-80gb",
+    "Nvidia H100 80GB Plus": "nvidia-h100-mega-80gb",
     "Nvidia H200 141GB": "nvidia-h200-141gb",
+    "H200 141GB": "nvidia-h200-141gb",
     "Nvidia B200": "nvidia-b200",
     "RTX 6000 96GB": "nvidia-rtx-pro-6000",
 }
-CHIPS = {"V5e": "ct5lp-hightpu", "V5p": "ct5p-hightpu", "V6e": "ct6e-standard"}
+CHIPS = {"V5e": "ct5lp-hightpu", "V5p": "ct5p-hightpu", "V6e": "ct6e-standard", "7x": "tpu7x-standard"}
 """TPUs: their machine types end in the number of chips, `ct6e-standard-4t`."""
+SLICES = {"A4 Nvidia B200": "a4-highgpu"}
+"""GPUs that are billed with their part of the machine's vCPUs and memory (`a4-highgpu-8g` has eight)."""
 
 _MODEL = "|".join(re.escape(words) for words in MODELS if words)
 _PART = re.compile(rf"(?P<model>{_MODEL}|)(?P<family>\S.*?)(?: Instance)? (?P<part>Core|Ram) running in \S.*")
 _GPU = re.compile(
-    r"(?P<gpu>(?:Nvidia|RTX) .+?) GPU(?P<model> attached to (?:Spot Preemptible|DWS Defined Duration) VMs|)"
-    r" running in \S.*"
+    r"(?P<gpu>(?:Nvidia|RTX|H200) .+?)(?: GPU)?"
+    r"(?P<model> attached to (?:Spot Preemptible|DWS Defined Duration) VMs|) running in \S.*"
 )
 _TPU = re.compile(
-    r"(?P<model>DWS Defined Duration |)(?:Tpu)?(?P<chip>V\d\w?)(?P<spot> attached to Spot Preemptible VMs|)"
-    r" running in \S.*"
+    r"(?P<model>DWS Defined Duration |)(?:T(?:pu|PU))?(?P<chip>V\d\w?|7x)"
+    r"(?P<spot> attached to Spot Preemptible VMs|) running in \S.*"
 )
+_SLICE = re.compile(rf"(?P<model>{_MODEL}|)(?P<gpu>\S.*?) \(1 gpu slice\) running in \S.*")
 _SIMPLE = re.compile(r"(?P<family>[A-Z]\d[A-Z]{0,2})(?: AMD| Arm)?(?P<custom> Custom)?")
 """`N4D AMD Custom` is n4d-custom."""
-UNITS = {"core": "h", "memory": "GiBy.h", "gpu": "h", "chip": "h"}
+UNITS = {"core": "h", "memory": "GiBy.h", "gpu": "h", "chip": "h", "slice": "h"}
 
 
 class Unit(NamedTuple):
-    """One thing that is billed: `kind` is core, memory, gpu or chip, `name` of what."""
+    """One thing that is billed: `kind` is core, memory, gpu, chip or slice, `name` of what."""
 
     kind: str
     name: str
@@ -92,6 +97,9 @@ def unit_prices(skus: Iterable[Mapping[str, Any]]) -> Prices:
 
 def _read(description: str) -> tuple[Unit, int] | None:
     """The unit that a description speaks of, and how it is provisioned; None for all else."""
+    if part := _SLICE.fullmatch(description):
+        series = SLICES.get(part["gpu"])
+        return (Unit("slice", series), MODELS[part["model"]]) if series else None
     if gpu := _GPU.fullmatch(description):
         name = GPUS.get(gpu["gpu"])
         return (Unit("gpu", name), ATTACHED[gpu["model"]]) if name else None

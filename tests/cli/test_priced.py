@@ -17,6 +17,7 @@ PRICES = Path(__file__).parents[2] / "infra/prices.toml"
 RUN = ("run", "--job", "job", "--zone", "us-central1-a", "--no-follow")
 COMMAND = ("--", "true")
 SCRIPT = "gcloud compute instances create job --zone=us-central1-a --image-family=debian-12 --machine-type="
+ON_SPOT = "--provisioning-model=SPOT"
 UNKNOWN = "n4-custom-4-8192 (SPOT) has no known price in us-central1"
 
 
@@ -65,7 +66,7 @@ def test_submit_refuses_a_budget_that_is_stored(workstation, here):
 
 def test_without_a_budget_it_is_only_said(capsys):
     """The job may run; its cost will not be known."""
-    check_priced(Speaker().context, launch("n4-custom-4-8192"), None)
+    check_priced(Speaker().context, launch(f"n4-custom-4-8192 {ON_SPOT}"), None)
     assert "this job's cost won't be known" in capsys.readouterr().err
 
 
@@ -81,7 +82,7 @@ def test_without_prices_here_the_functions_have_theirs(capsys, tmp_path, budget,
     """A laptop has no price file as a rule; a launch must not fail for that."""
     context = Speaker().context
     context = replace(context, settings=replace(context.settings, prices_file=tmp_path / "none.toml"))
-    check_priced(context, launch("n4-custom-4-8192"), budget)
+    check_priced(context, launch(f"n4-custom-4-8192 {ON_SPOT}"), budget)
     assert capsys.readouterr().err.startswith(said)
 
 

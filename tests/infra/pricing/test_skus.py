@@ -59,6 +59,37 @@ def test_a_price_that_is_not_told_by_the_hour_is_none(odd):
     assert unit_prices([odd]) == {}
 
 
+@pytest.mark.parametrize(
+    ("words", "row"),
+    [
+        ("Spot Preemptible A4 Nvidia B200 (1 gpu slice)", (None, 1.0, None)),
+        ("DWS Defined Duration A4 Nvidia B200 (1 gpu slice)", (None, None, 1.0)),
+        ("RTX 6000 96GB attached to Spot Preemptible VMs", (None, 1.0, None)),
+        ("H200 141GB GPU attached to DWS Defined Duration VMs", (None, None, 1.0)),
+        ("Spot Preemptible E2 Custom Instance Core", (None, 1.0, None)),
+        ("TPU7x attached to Spot Preemptible VMs", (None, 1.0, None)),
+    ],
+)
+def test_a_provisioning_model_is_known_by_its_words(words, row):
+    """Before the name of a machine's part, after that of an accelerator."""
+    [found] = unit_prices([sku(f"{words} running in Americas", 1.0)]).values()
+    assert found["us-central1"] == row
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "DWS Calendar Mode A4 Nvidia B200 (1 gpu slice) running in Americas",
+        "Commitment v1: A4 Nvidia B200 (1 gpu slice) in Americas for 1 Year",
+        "Reserved A4 Nvidia B200 (1 gpu slice) in Americas",
+        "A4X Nvidia GB200 (1 gpu slice) running in Americas",
+    ],
+)
+def test_a_slice_that_is_sold_otherwise_is_no_price(words):
+    """A calendar reservation of A4 costs 70 % of it on demand."""
+    assert unit_prices([sku(words, 1.0)]) == {}
+
+
 def test_a_price_by_tiers_is_none():
     """Which one holds depends on how much was used before."""
     tiered = sku("N2 Instance Core running in Americas", 1.0)
@@ -76,6 +107,12 @@ def test_a_price_by_tiers_is_none():
         ("N4 Custom Instance Core", Unit("core", "n4-custom")),
         ("Nvidia B200 GPU", Unit("gpu", "nvidia-b200")),
         ("RTX 6000 96GB GPU", Unit("gpu", "nvidia-rtx-pro-6000")),
+        ("RTX 6000 96GB", Unit("gpu", "nvidia-rtx-pro-6000")),
+        ("H200 141GB GPU", Unit("gpu", "nvidia-h200-141gb")),
+        ("Nvidia H100 80GB Plus GPU", Unit("gpu", "nvidia-h100-mega-80gb")),
+        ("A4 Nvidia B200 (1 gpu slice)", Unit("slice", "a4-highgpu")),
+        ("TpuV5p", Unit("chip", "ct5p-hightpu")),
+        ("TPU7x", Unit("chip", "tpu7x-standard")),
     ],
 )
 def test_a_series_is_known_by_its_name(words, unit):

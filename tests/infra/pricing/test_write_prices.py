@@ -101,7 +101,9 @@ def test_a_catalog_of_which_nothing_can_be_read_leaves_the_file(tmp_path: Path):
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        ((), "give --key, --token or --stored"),
+        ((), "give --key, --token, --stored, --vms, --instances or --custom"),
+        (("--vms", "x.csv", "--date", "2026-08-03"), "--vms needs --date and --source"),
+        (("--custom",), "--custom needs --source"),
         (("--stored", "x.json"), "--stored needs --date and --source"),
         (("--key", "k", "--endpoint", "http://example.com"), "is not https"),
     ],
@@ -199,6 +201,67 @@ def test_machine_types_that_gcloud_lists_are_priced_too(tmp_path: Path):
     without = done.stderr.partition("machine types without a price: ")[2]
     assert {"c4d", "ct9x"} <= set(without.strip().split(", "))
     assert "n4d" not in without
+
+
+EVERY_KIND = [
+    *SKUS,
+    sku("Spot Preemptible N1 Predefined Instance Core running in Americas", 0.01),
+    ram("Spot Preemptible N1 Predefined Instance Ram running in Americas", 0.001),
+    sku("Spot Preemptible Custom Instance Core running in Americas", 0.012),
+    ram("Spot Preemptible Custom Instance Ram running in Americas", 0.0015),
+    sku("Nvidia Tesla P100 GPU running in Americas", 1.46),
+    sku("Nvidia Tesla P4 GPU attached to Spot Preemptible VMs running in Americas", 0.2),
+    *(
+        sku(f"{family} Custom Instance Core running in Americas", 0.03)
+        for family in ("N2", "N2D AMD", "E2", "N4")
+    ),
+    *(
+        ram(f"{family} Custom Instance Ram running in Americas", 0.004)
+        for family in ("N2", "N2D AMD", "E2", "N4")
+    ),
+    sku("Spot Preemptible N4 Custom Instance Core running in Americas", 0.02),
+    ram("Spot Preemptible N4 Custom Instance Ram running in Americas", 0.002),
+    sku("TpuV5e running in Americas", 1.2),
+    sku("TpuV5p attached to Spot Preemptible VMs running in Americas", 0.8),
+    sku("TPU7x running in Americas", 12.0),
+    sku("A4 Nvidia B200 (1 gpu slice) running in Americas", 16.11),
+    sku("Spot Preemptible A4 Nvidia B200 (1 gpu slice) running in Americas", 4.9542),
+    sku("DWS Defined Duration A4 Nvidia B200 (1 gpu slice) running in Americas", 8.055),
+    sku("DWS Calendar Mode A4 Nvidia B200 (1 gpu slice) running in Americas", 11.277),
+]
+
+
+@pytest.mark.parametrize(
+    ("machine", "model", "accelerator", "usd"),
+    [
+        ("n1-standard-4", "STANDARD", ("nvidia-tesla-p100", 1), 4 * 0.031611 + 15 * 0.004237 + 1.46),
+        ("n1-standard-4", "SPOT", ("nvidia-tesla-p4", 2), 4 * 0.01 + 15 * 0.001 + 0.4),
+        ("custom-4-8192", "SPOT", ("nvidia-tesla-t4", 1), 4 * 0.012 + 8 * 0.0015 + 0.209),
+        ("n2-custom-4-8192", "STANDARD", None, 4 * 0.03 + 8 * 0.004),
+        ("n2d-custom-4-8192", "STANDARD", None, 4 * 0.03 + 8 * 0.004),
+        ("e2-custom-4-8192", "STANDARD", None, 4 * 0.03 + 8 * 0.004),
+        ("n4-custom-4-8192", "SPOT", None, 4 * 0.02 + 8 * 0.002),
+        ("ct5lp-hightpu-4t", "STANDARD", ("tpu-v5e", 4), 4.8),
+        ("ct5p-hightpu-4t", "SPOT", ("tpu-v5p", 4), 3.2),
+        ("tpu7x-standard-4t", "STANDARD", ("tpu7x", 4), 48.0),
+        ("a4-highgpu-8g", "STANDARD", ("nvidia-b200", 8), 128.88),
+        ("a4-highgpu-8g", "SPOT", ("nvidia-b200", 8), 39.6336),
+        ("a4-highgpu-8g", "FLEX_START", ("nvidia-b200", 8), 64.44),
+    ],
+)
+def test_a_refreshed_file_has_every_kind_that_the_one_of_others_has(
+    tmp_path: Path, machine, model, accelerator, usd
+):
+    """Whoever can ask Google loses nothing: what they write replaces what was read by others."""
+    out = tmp_path / "price-list.json"
+    out.write_text(json.dumps([{"date": "2026-05-20", "source": "others", "machines": {}}]))
+    with Scripted() as server:
+        server.say({"skus": EVERY_KIND})
+        done = written("--key", "k", "--endpoint", server.url, "--out", out)
+    assert done.returncode == 0, done.stderr
+    more = {"gpu": accelerator[0], "gpus": accelerator[1]} if accelerator else {}
+    assert cost(table(out), machine, model=model, **more) == round(usd, 6)
+    assert [made["source"] for made in json.loads(out.read_text())] == ["Google Cloud Billing Catalog"]
 
 
 @pytest.mark.parametrize("text", ["{", "[1]", '[{"name": "x"}]', '{"a": 1}'])
