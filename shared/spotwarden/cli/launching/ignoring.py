@@ -78,6 +78,19 @@ def _walk(folder: Path, rules: tuple[IgnoreRules, ...], without: Collection[Path
             yield from _walk(path, rules, without)
 
 
+def is_left_out(folder: Path, path: Path, without: Collection[Path] = ()) -> bool:
+    """Whether a path below the folder, both absolute, is not among its code, or a folder above it is not."""
+    rules = tuple(_from_above(folder))
+    inside = path.relative_to(folder).parts
+    for number in range(len(inside)):
+        rules = (rules_of(folder.joinpath(*inside[:number])), *rules)
+        part = folder.joinpath(*inside[: number + 1])
+        is_folder = part.is_dir() and not part.is_symlink()
+        if part.name in NEVER or part in without or _is_left_out(part, rules, is_folder=is_folder):
+            return True
+    return False
+
+
 def _is_left_out(path: Path, rules: tuple[IgnoreRules, ...], *, is_folder: bool) -> bool:
     """What the rules furthest down say of those that speak of it."""
     said = (of_folder.leaves_out(path, is_folder=is_folder) for of_folder in rules)

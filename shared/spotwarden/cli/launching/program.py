@@ -1,7 +1,8 @@
-"""The program's own file: a mistyped name is found before anything is sent."""
+"""The program's own file: one that the VM will not have is found before anything is sent."""
 
 import os
-import shlex
+import sys
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from difflib import get_close_matches
 from pathlib import Path
@@ -9,58 +10,130 @@ from pathlib import Path
 import click
 
 from spotwarden.cli.launching.asked import LaunchRequest
+from spotwarden.cli.launching.commanded import LaunchProgram, program_of
+from spotwarden.cli.launching.ignoring import is_left_out
 
-INTERPRETERS = ("python", "python3", "bash", "sh", "torchrun")
 ALIKE = 0.75
 """How much of a name must be right for another to be meant, from 0 to 1."""
-_SHELL = frozenset("$`*?[{")
-"""With one of these a shell makes another name of it."""
+SHORTEST = 4
+"""Of shorter names a letter more or less is another name."""
+_EXEC = "begin the command with exec"
 
 
 def check_program(asked: LaunchRequest) -> None:
-    """Refuse `python FILE` where the folder that is sent lacks it, and has one of almost the same name.
+    """Refuse a program that is not in the folder that is sent: mistyped, left out, or outside of it.
 
-    What the setup may make, or container flags may bring, is not looked for.
+    What the setup may make, or container flags may bring, is not looked for, and neither is a file or a
+    module that the image may have: there must be one here that is meant.
 
     Raises:
-        UsageError: names the folder, and the file that may be meant.
+        UsageError: says why the VM would not have it, and names the file that may be meant.
     """
-    file = _file_of(asked.command)
-    if not file or asked.setup or asked.container_flags or asked.code is None or not asked.code.is_dir():
+    program = program_of(asked.command)
+    if not program or asked.setup or asked.container_flags or asked.code is None or not asked.code.is_dir():
         return
-    if name := _meant(asked.code, file):
-        raise click.UsageError(
-            f"{file} is not in the folder that is sent, {asked.code.resolve()}.\n"
-            f"Did you mean {Path(file).with_name(name)}? "
-            f"If {file} is made on the VM, begin the command with exec"
-        )
+    code = asked.code.resolve()
+    problem = _of_module(program, code, asked) if program.is_module else _of_file(program.said, code, asked)
+    if problem:
+        raise click.UsageError(problem)
 
 
-def _meant(code: Path, file: str) -> str:
-    """The file beside a missing one that has almost its name; "" for none, and outside of the code."""
-    path = code / file
+def _of_file(file: str, code: Path, asked: LaunchRequest) -> str:
+    """What is wrong with a file; "" where nothing is, or where nobody can know."""
+    path = Path(os.path.normpath(code / file))
+    if not path.is_relative_to(code):
+        return "" if Path(file).is_absolute() or not path.is_file() else _outside(file, code)
+    if Path(file).is_absolute():
+        there = path.is_file() and not asked.container
+        return _elsewhere(file, path.relative_to(code).as_posix()) if there else ""
     # A link may lead to what only the VM has.
-    if os.path.lexists(path) or not Path(os.path.realpath(path)).is_relative_to(code.resolve()):
+    if os.path.lexists(path):
+        return _left_out(file, path, code, asked)
+    if not path.parent.resolve().is_relative_to(code):
         return ""
-    with suppress(OSError):
-        there = {
-            beside.stem: beside.name
-            for beside in sorted(path.parent.iterdir())
-            if beside.suffix == path.suffix and beside.is_file()
+    names = {beside.stem: beside.name for beside in _beside(path) if beside.suffix == path.suffix}
+    if not (meant := _alike(path.stem, names)):
+        return ""
+    return _mistyped(file, code, str(Path(file).with_name(names[meant])), "made")
+
+
+def _of_module(program: LaunchProgram, code: Path, asked: LaunchRequest) -> str:
+    """What is wrong with a module; below a package that is in the code, it is as a file is."""
+    *above, name = program.said.split(".")
+    for number, part in enumerate([*above, name]):
+        folder = code.joinpath(*program.said.split(".")[:number])
+        found = next((path for path in (folder / f"{part}.py", folder / part) if os.path.lexists(path)), None)
+        if found is not None:
+            if problem := _left_out(program.said, found, code, asked):
+                return problem
+            continue
+        names = {
+            beside.stem: "."
+            for beside in _beside(folder / part)
+            if beside.suffix == ".py" or (beside.is_dir() and (beside / "__init__.py").exists())
         }
-        return next((there[near] for near in get_close_matches(path.stem, there, n=1, cutoff=ALIKE)), "")
+        meant = _alike(part, names) if number else _one_letter_off(part, names, code, asked)
+        parts = [*program.said.split(".")[:number], meant, *program.said.split(".")[number + 1 :]]
+        return _mistyped(f"the module {program.said}", code, ".".join(parts), "installed") if meant else ""
     return ""
 
 
-def _file_of(command: tuple[str, ...]) -> str:
-    """The script that an interpreter runs, by its path in the code; "" where that can't be told."""
-    line = command[0] if len(command) == 1 else ""
-    try:
-        words = shlex.split(line) if line else [*command]
-    except ValueError:
+def _mistyped(said: str, code: Path, meant: str, comes: str) -> str:
+    return (
+        f"{said} is not in the folder that is sent, {code}.\n"
+        f"Did you mean {meant}? If {said} is {comes} on the VM, {_EXEC}"
+    )
+
+
+def _elsewhere(file: str, inside: str) -> str:
+    return f"{file} has another path on the VM. Write {inside}; if the VM has its own, {_EXEC}"
+
+
+def _outside(file: str, code: Path) -> str:
+    return (
+        f"{file} is outside of the folder that is sent, {code}: the VM will not have it.\n"
+        f"Send a folder that holds it with --code, and name it from there. If the VM has its own, {_EXEC}"
+    )
+
+
+def _left_out(said: str, path: Path, code: Path, asked: LaunchRequest) -> str:
+    inputs = [given.local.resolve() for given in asked.inputs if given.local is not None]
+    if not is_left_out(code, path, inputs):
         return ""
-    match words:
-        case [interpreter, file, *_] if interpreter in INTERPRETERS and file.endswith((".py", ".sh")):
-            other = file.startswith(("-", "/", "~")) or (line and _SHELL.intersection(file))
-            return "" if other else file
-    return ""
+    return (
+        f"{said} is in {code}, and it is left out of what is sent (.gitignore, .spotwardenignore, caches,"
+        f" inputs): the VM will not have it.\nTo send it, write !{path.relative_to(code).as_posix()} into"
+        f" .spotwardenignore. If the VM has its own, {_EXEC}"
+    )
+
+
+def _beside(path: Path) -> Iterator[Path]:
+    """What is in the folder of a path, in the order of names; nothing where there is no such folder."""
+    with suppress(OSError):
+        yield from sorted(path.parent.iterdir())
+
+
+def _alike(name: str, names: Collection[str]) -> str:
+    """The name that is almost the same; "" for none."""
+    return next(iter(get_close_matches(name, names, n=1, cutoff=ALIKE)), "")
+
+
+def _one_letter_off(name: str, names: Collection[str], code: Path, asked: LaunchRequest) -> str:
+    """The name that differs by two letters swapped, or by one, where no installed module can be meant."""
+    if asked.container or name in sys.stdlib_module_names or len(name) < SHORTEST:
+        return ""
+    with suppress(OSError, UnicodeDecodeError):
+        if name in (code / "requirements.txt").read_text(encoding="utf-8"):
+            return ""
+    return next((other for other in sorted(names) if _is_slip(name, other)), "")
+
+
+def _is_slip(name: str, other: str) -> bool:
+    """Whether one letter is another, two are swapped, or one in the middle is missing or too many."""
+    if len(name) == len(other):
+        differ = [number for number, pair in enumerate(zip(name, other, strict=True)) if len({*pair}) > 1]
+        swapped = len(differ) == 2 and sorted(name) == sorted(other) and differ[1] == differ[0] + 1  # noqa: PLR2004
+        return len(differ) == 1 or swapped
+    short, long = sorted((name, other), key=len)
+    within = range(1, len(long) - 1)
+    return len(long) - len(short) == 1 and any(long[:at] + long[at + 1 :] == short for at in within)
