@@ -53,7 +53,8 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     `ripe` that it calls for the remedy. `reason` is one sentence for a person, `evidence` the figures behind
     it, `todo` what the owner can do. `exempt` says why nothing may be done, "" where it may; `since` is when
     the trouble began, `due` when the measure will be ripe if nothing changes. `limits` are those that hold
-    for this subject. `labels` are put on the targets once a warning was told, and taken off when the case is
+    for this subject. `title` is what is wrong, as the end of a sentence, where that is not the rule's own
+    TITLE. `labels` are put on the targets once a warning was told, and taken off when the case is
     cleared.
     """
 
@@ -69,6 +70,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     due: datetime | None = None
     exempt: str = ""
     limits: Limits = Limits()
+    title: str = ""
     labels: Mapping[str, str] = {}
 
 

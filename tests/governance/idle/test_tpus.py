@@ -58,7 +58,8 @@ def test_a_monitoring_that_does_not_answer_about_tpus_stops_nothing(world):
     assert world.asked() == []
     [told] = world.notices()
     assert told.kind == "idle_unknown"
-    assert "TPU metrics can't be read" in told.why
+    assert told.what == "We couldn't check whether any VM has idle TPUs"
+    assert told.why == "The project's TPU metrics can't be read, so no VM can be judged idle by its TPUs."
 
 
 def test_where_nothing_is_told_of_gpus_tpus_are_judged_all_the_same(world):
@@ -71,7 +72,8 @@ def test_where_nothing_is_told_of_gpus_tpus_are_judged_all_the_same(world):
     assert world.asked() == [("stop", chips)]
     assert world.case("idle", cards).state is CaseState.WARNED
     [told] = [notice for notice in world.notices() if notice.kind == "idle_unknown"]
-    assert "GPU metrics can't be read" in told.why
+    assert told.what == "We couldn't check whether any VM has idle GPUs"
+    assert told.why == "The project's GPU metrics can't be read, so no VM can be judged idle by its GPUs."
 
 
 def test_where_nothing_is_told_of_tpus_gpus_are_judged_all_the_same(world):
@@ -102,6 +104,7 @@ def test_an_owner_reads_of_chips():
     assert finding.reason.startswith("All 4 TPU chips of train have been below 5%")
     assert finding.evidence["TPU chips"] == "4 x tpu-v6e, all reporting"
     assert "idle TPU chip-hours" in finding.evidence
+    assert finding.title == "has idle TPUs"
     assert finding.evidence["cost so far"].startswith("not known: ")
     assert finding.todo.startswith("use the TPU chips, or stop the VM")
     assert "GPU" not in finding.reason + finding.todo + "".join(finding.evidence)

@@ -69,7 +69,7 @@ def warning(
         id=f"{base_id(case)}/warning-{len(case.warnings) + 1}-{_promise(case, hindered)}",
         kind=f"{case.rule}_warning",
         severity=Severity.URGENT if phrase and not hindered and finding.level > 1 else Severity.WARNING,
-        what=f"{name_of(case)} {title_of(case.rule)}",
+        what=f"{name_of(case)} {finding.title or title_of(case.rule)}",
         why=finding.reason,
         todo=_either(finding.todo, f"To keep it as it is, run {keep}" if phrase else ""),
         then=then,
@@ -90,7 +90,7 @@ def unknown(case: Case, finding: Finding, policy: Policy, tick: Tick) -> Notice:
         id=f"{base_id(case)}/unknown",
         kind=f"{case.rule}_unknown",
         severity=Severity.INFO,
-        what=f"We couldn't check whether {name_of(case)} {title_of(case.rule)}",
+        what=f"We couldn't check whether {name_of(case)} {finding.title or title_of(case.rule)}",
         why=finding.reason,
         todo=finding.todo,
         then="Spotwarden takes no action, because it can't verify this.",
@@ -143,11 +143,11 @@ def remedy_phrases(remedy: Remedy, case: Case) -> tuple[str, str]:
 
 
 def name_of(case: Case) -> str:
-    """What a person calls the subject: the VMs' names, else the job, else the owner."""
+    """What a person calls the subject: its VMs by name, the job, the owner, or the whole project."""
     targets = case.subject.targets
     if case.subject.job and len(targets) != 1:
         return case.subject.job
-    return targets[0].name if targets else case.subject.job or case.subject.owner or case.key
+    return targets[0].name if targets else case.subject.job or case.subject.owner or "any VM"
 
 
 def base_id(case: Case) -> str:

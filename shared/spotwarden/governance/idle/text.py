@@ -13,6 +13,7 @@ from spotwarden.model.spans import moment, span
 
 RULE = "idle"
 IDLE_LABEL = "spotwarden-idle"
+TPU_TITLE = "has idle TPUs"
 NO_METRICS, NO_TPU_METRICS = "gpu-metrics", "tpu-metrics"
 """The cases of a project whose GPU metrics, or TPU metrics, cannot be read at all."""
 AGENT = (
@@ -55,6 +56,7 @@ def bad(
         due=began + limits.act,
         exempt=spared,
         limits=limits,
+        title=TPU_TITLE if is_tpu(machine.gpu) else "",
         labels={IDLE_LABEL: f"since-{began:%Y%m%d-%H%M}"},
     )
 
@@ -94,6 +96,7 @@ def unknown(machine: Machine, subject: Subject, limits: IdleLimits, *, gap: str,
         evidence={f"{what}s": kind, "metric": gap or "never reported since it started"},
         exempt=spared,
         limits=limits,
+        title=TPU_TITLE if is_tpu(machine.gpu) else "",
     )
 
 
@@ -104,11 +107,12 @@ def blind(problem: str, limits: IdleLimits, *, tpus: bool) -> Finding:
         rule=RULE,
         subject=Subject(key=NO_TPU_METRICS if tpus else NO_METRICS, ours=False),
         reading=Reading.UNKNOWN,
-        reason=f"The project's {kind} metrics can't be read, so idle {kind}s aren't found.",
+        reason=f"The project's {kind} metrics can't be read, so no VM can be judged idle by its {kind}s.",
         todo="Check the error below. A role may lack monitoring.timeSeries.list, or Cloud Monitoring"
         " may be down.",
         evidence={"error": problem},
         limits=limits,
+        title=TPU_TITLE if tpus else "",
     )
 
 
