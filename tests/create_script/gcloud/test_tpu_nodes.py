@@ -92,6 +92,50 @@ def test_a_node_beside_an_instance_is_not_passed_over():
     )
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "create train --version=v2-alpha-tpuv6e",
+        "create train --version v2-alpha-tpuv6e",
+        "create --version v2-alpha-tpuv6e train",
+        "create --version=v2-alpha-tpuv6e train",
+        'create train --version "v2-alpha-tpuv6e"',
+        "create train --version='v2-alpha-tpuv6e'",
+        'create train --version="$IMAGE"',
+        'create train --version "$IMAGE"',
+        "create train --description=x \\\n  --version \\\n  v2-alpha-tpuv6e",
+        "--quiet create train --version v2-alpha-tpuv6e",
+    ],
+)
+@pytest.mark.parametrize("track", ["", "alpha ", "beta "])
+def test_the_image_of_a_node_is_no_question_for_the_version_of_gcloud(words, track):
+    """However it is written: a script that makes a node is never one that makes nothing."""
+    text = f"IMAGE=v2-alpha-tpuv6e\ngcloud {track}compute tpus tpu-vm {words} --zone=us-east5-b {V6E}"
+    sent = instead(text)
+    assert (sent.body["name"], sent.body["machineType"].rpartition("/")[2]) == ("train", "ct6e-standard-4t")
+
+
+@pytest.mark.parametrize("words", ["--runtime-version v", "--runtime-version=v", "--version v"])
+def test_the_image_of_a_queued_resource_is_none_either(words):
+    """Its own flag has another name; whoever mixes them up gets the same answer."""
+    text = f"gcloud compute tpus queued-resources create qr {words} --node-id=n --zone=us-east5-b {V6E}"
+    assert instead(text).body["name"] == "n"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "gcloud --version compute tpus tpu-vm create",
+        "gcloud -v compute tpus tpu-vm create",
+        "gcloud compute tpus tpu-vm create train --version v -h",
+        "gcloud compute tpus queued-resources create --help",
+    ],
+)
+def test_who_asks_gcloud_about_itself_creates_no_node(command):
+    """Its own version is asked for before the name of the command, help anywhere."""
+    assert requests(command.encode(), defaults=Defaults(project="p")) == []
+
+
 @pytest.mark.parametrize("command", ["tpu-vm list", "tpu-vm ssh train", "tpu-vm create --help"])
 def test_other_commands_about_tpus_are_no_part_of_a_request(command):
     """They create nothing."""

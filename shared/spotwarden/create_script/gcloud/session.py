@@ -65,7 +65,7 @@ class GcloudSession:
                 raise ScriptRefused(newer("gcloud preview", NEWEST, OLDEST), line=command.line)
             self._create(command, line)
             return
-        if creates_tpu_node(line.path) and not _asks_for_help(line):
+        if creates_tpu_node(line.path) and not _asks_about_nodes(tokens):
             refuse_tpu_node(tokens, command.line)
         if makes_group(line.path) and not _asks_for_help(line):
             self._group = self._group or command.line
@@ -122,3 +122,9 @@ def _asks_for_help(line: CommandLine) -> bool:
     before = {token.value for token in line.before if isinstance(token.value, str)}
     behind = {token.value for token in line.behind if isinstance(token.value, str)}
     return bool(before & (_HELP | _VERSION) or behind & _HELP)
+
+
+def _asks_about_nodes(tokens: Sequence[ArgToken]) -> bool:
+    """Whether a create of a TPU node only asks for help; behind its name `--version` is the TPU's image."""
+    words = [token.value for token in tokens if isinstance(token.value, str)]
+    return not _VERSION.isdisjoint(words[: words.index("create")]) or not _HELP.isdisjoint(words)
