@@ -9,6 +9,7 @@ from spotwarden.model.attempt import AttemptState, TryKind
 from spotwarden.model.instance import Status
 from spotwarden.model.marker import MarkerBody
 from spotwarden.model.outcome import Done, Rejected
+from tests.recovery.facts import NOW
 
 B = "us-central1-b"
 STOCKOUT = "ZONE_RESOURCE_POOL_EXHAUSTED: no"
@@ -178,3 +179,26 @@ def test_a_vm_that_was_started_before_the_request_is_the_job(some, kept, walk, a
     steps, known = walk(facts, some.surveyed(runs))
     assert not [step for step in steps if isinstance(step, LaunchInstances)]
     assert (known.newest.state, known.newest.instances) == (AttemptState.RUNNING, {"test-vm": "1001"})
+
+
+@pytest.mark.parametrize("since", [timedelta(minutes=1), -timedelta(minutes=1)])
+def test_an_older_vm_that_its_owner_starts_is_the_job_again(some, walk, asked, ours, since):
+    """It rests in another zone since an earlier attempt; beside it the newest VM is not started."""
+    lost = NOW - timedelta(minutes=10)
+    claimed = some.attempt(
+        3,
+        AttemptState.PLACING,
+        lost=lost,
+        replaces={"test-vm": "1002"},
+        tries=(asked(kind=TryKind.START),),
+        lease=ours,
+    )
+    ledger = (
+        some.attempt(1, instances={"test-vm": "1001"}),
+        some.attempt(2, replaces={"test-vm": "1001"}, instances={"test-vm": "1002"}),
+        claimed,
+    )
+    older = some.instance(job="test-vm", attempt=1, zone="us-central1-c", started=lost + since)
+    rests = some.instance(id="1002", job="test-vm", attempt=2, status=Status.TERMINATED)
+    steps, _ = walk(some.job(ledger=ledger, nodes=(), instances=(older, rests)), some.surveyed(older, rests))
+    assert any(isinstance(step, StartInstance) for step in steps) is (since < timedelta(0))

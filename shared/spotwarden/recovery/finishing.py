@@ -144,6 +144,13 @@ def revived(facts: JobFacts, attempt: Attempt) -> dict[str, str]:
     return next((ids for ids in (new, old) if whole(facts, ids)), {})
 
 
+def revived_instead(facts: JobFacts, attempt: Attempt) -> dict[str, str]:
+    """What runs by a person's hand where the newest try is to be sent: what that try starts is its own."""
+    again = revived(facts, attempt)
+    asked = attempt.replaces.values() if attempt.tries[-1].kind is TryKind.START else ()
+    return {} if set(asked) & {*again.values()} else again
+
+
 def started_beside(facts: JobFacts, attempt: Attempt) -> list[Instance]:
     """A gang's earlier nodes that somebody has started since its owner asked for this attempt.
 
@@ -179,12 +186,18 @@ def _by_hand(facts: JobFacts, instance: Instance, attempt: Attempt) -> bool:
     past = _past(facts, attempt)
     if instance.job is None:
         return instance.name in {node for node, _ in past}
-    return instance.job == attempt.job and (instance.name, instance.id) in past
+    mine = (instance.name, instance.id)
+    since = attempt.lost is not None and instance.started is not None and instance.started > attempt.lost
+    return instance.job == attempt.job and (mine in past or (since and mine in _before(facts, attempt)))
 
 
 def _past(facts: JobFacts, attempt: Attempt) -> set[tuple[str, str]]:
     """The nodes and ids that the attempt stands in for: where a person asked for it, all that there were."""
-    if attempt.lost is not None:
-        return set(attempt.replaces.items())
+    stood_for = set(attempt.replaces.items())
+    return stood_for if attempt.lost is not None else stood_for | _before(facts, attempt)
+
+
+def _before(facts: JobFacts, attempt: Attempt) -> set[tuple[str, str]]:
+    """The nodes and ids of all attempts before it, whose VMs may still be there, stopped."""
     before = (recorded.attempt for recorded in facts.ledger if recorded.attempt.number < attempt.number)
-    return {*attempt.replaces.items(), *(pair for old in before for pair in old.instances.items())}
+    return {pair for old in before for pair in old.instances.items()}

@@ -28,6 +28,7 @@ from spotwarden.recovery.finishing import (
     launched_anew,
     made,
     revived,
+    revived_instead,
     started_beside,
     whole,
 )
@@ -153,7 +154,7 @@ def _send(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> Step
         return survey(facts, attempt)
     if step := _removal(facts, newest, tick) or _gone_before(facts, newest, tick):
         return step
-    if last.kind is TryKind.CREATE and (again := revived(facts, attempt)):
+    if again := revived_instead(facts, attempt):
         # Whoever wrote the try saw it stopped.
         started = finish(facts, newest, again, tick, AttemptEvent.REVIVED)
         return started if facts.surveyed else survey(facts, attempt)

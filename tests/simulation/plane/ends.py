@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from spotwarden.layout import CaseRecord
+from spotwarden.layout import CaseRecord, notice_key
 from spotwarden.model.case import Case, CaseState
 from spotwarden.model.notice import CaseRef, Notice
 from spotwarden.model.policy import Mode
@@ -71,11 +71,22 @@ def _is_overdue(world: "PlaneWorld", case: Case) -> bool:
         return False
     kept = case.keep_until is not None and case.keep_until > world.now()
     held = any(notice.kind == "blast_radius" for _, notice in world.oracle.notices.values())
-    if kept or held or case.extended or world.policy.mode is not Mode.ENFORCE:
+    if kept or held or case.extended or world.policy.mode is not Mode.ENFORCE or _never_arrived(world, case):
         return False
     due = [warned.due for warned in case.warnings if warned.counts and warned.due]
     # What is no longer known to hold is not looked at again: its case stays as it is, and nothing may follow.
     return bool(due) and case.looked - max(*due, case.due or due[0]) > OVERDUE
+
+
+def _never_arrived(world: "PlaneWorld", case: Case) -> bool:
+    """Whether the mail server has confirmed no copy of any warning, and they were given up as undelivered."""
+    counting = [warned for warned in case.warnings if warned.counts]
+    given_up = {
+        entry.name.rpartition("/")[2] for entry in world.cloud.store.entries("spotwarden/undelivered/")
+    }
+    return all(
+        warned.delivered is None and f"{notice_key(warned.notice)}.json" in given_up for warned in counting
+    )
 
 
 def _is_spared(job: PlaneJob) -> bool:

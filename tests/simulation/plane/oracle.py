@@ -248,7 +248,9 @@ class Oracle:
         if before in ASIDE:
             job.doomed.discard(vm.seen.id)  # It was stopped after the notice, and is started again.
         repaired = before is Status.REPAIRING
-        if vm.seen.status is Status.RUNNING and job.over == STOPPED and not repaired:
+        stopped = {other.launch for other in self.seen.values() if other.seen.id in job.touched}
+        is_new = vm.seen.status is Status.RUNNING and not repaired and vm.launch not in stopped
+        if is_new and job.over == STOPPED:
             # It was asked for before its owner ended the former one: the job lives again.
             job.over, job.over_since = "", None
         if before not in UP and not repaired:

@@ -141,7 +141,8 @@ class PlaneWorld(People):
         if not down:
             self.reopen(job)
             job.started = {other.seen.id for other in self.up(job)} if again else set()
-            job.doubtful |= is_second
+            # Of a gang that was stopped and started in part, the rest stays removed: docs/recovery.md.
+            job.doubtful |= is_second or (again and len(self.up(job)) < len(job.nodes))
 
     def _starts_beside(self, job: PlaneJob, some: Sequence[Vm]) -> bool:
         """Whether a person starts VMs of a former attempt while another one lives: nothing forbids it."""
