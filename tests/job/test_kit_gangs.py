@@ -37,6 +37,18 @@ def test_a_gang_has_succeeded_once_all_of_it_has(lab):
         assert f"rank {rank} of 2 at 127.0.0.1:29500" in vm.said
 
 
+def test_the_first_node_may_be_the_last_to_end(lab):
+    """It saves the model while the others have ended well: nobody stops it, and no program runs again."""
+    first, second = lab.gang(
+        'echo begin; [ "$RANK" = 1 ] || { sleep 8; echo model >$SPOTWARDEN_OUTPUT/model; }'
+    )
+    assert first.status() == "0"
+    assert first.object("output/model") == "model\n"
+    for vm in (first, second):
+        vm.until_gone()
+        assert vm.said.count("begin") == 1
+
+
 def test_a_node_that_fails_ends_the_job_with_its_status(lab):
     """The other node's program is stopped, and what that ends with is nobody's failure."""
     first, second = lab.gang('[ "$NODE_RANK" = 1 ] && sleep 1 && exit 5; echo here; exec sleep 60')

@@ -1456,7 +1456,8 @@ write_hostfile() {
 watch_peers() {
   while sleep "$LOOK"; do
     look_at_peers
-    [ -z "$PEERS" ] || echo "peers $PEERS" >"$STATE/events"
+    # That all others have succeeded ends no program that still runs: the last to save is often the first node.
+    [ -z "${PEERS#succeeded}" ] || echo "peers $PEERS" >"$STATE/events"
   done
 }
 
