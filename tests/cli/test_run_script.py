@@ -263,19 +263,21 @@ ZONE, REGION = ("--zone", "us-west1-b"), ("--region", "us-west1")
         (ZONE, True),
         ((*ZONE, "--no-handover"), False),
         ((*ZONE, "--on-demand"), False),
-        ((*ZONE, "--nodes", "2"), False),
+        ((*ZONE, "--nodes", "2"), True),
+        ((*ZONE, "--nodes", "1:2"), False),
         (REGION, True),
         ((*REGION, "--no-handover"), False),
     ],
 )
-def test_one_spot_vm_hands_over_unless_told_not_to(write, words, wanted):
+def test_spot_vms_of_a_fixed_number_use_the_notice_unless_told_not_to(write, words, wanted):
     """The script tells the job kit. The notice is the launch's: older gclouds have no flag for it."""
     script = write("--job", "j", "--machine", "e2-small", *words)
     found = launch(script)
     assert metadata(found).get("spotwarden-early") == ("1" if wanted else None)
     assert "preemptionNoticeDuration" not in machine(found)["scheduling"]
     assert "gcloud compute instances" in script.read_text()
-    assert not script.with_name("job.toml").exists()
+    # What bends says so there.
+    assert script.with_name("job.toml").exists() is ("1:2" in words)
 
 
 def test_a_job_toml_is_taken_as_it_is_behind_what_the_options_say(workstation, here):

@@ -60,10 +60,10 @@ class Lab:
         given: dict[str, Any] = {"spotwarden_command": command, "spotwarden_attempt": str(attempt), **more}
         return self.boot(name, **{"spotwarden_job": name, **given})
 
-    def gang(self, command: str, *, nodes: int = 2, name: str = "") -> list["Vm"]:
-        """Boot the VMs of one job, each with this command."""
+    def gang(self, command: str, *, nodes: int = 2, name: str = "", **given: Any) -> list["Vm"]:
+        """Boot the VMs of one job, each with this command; what else is `given` is as for `boot`."""
         job = name or next(self._names)
-        more: dict[str, Any] = {"spotwarden_job": job, "spotwarden_command": command, "NODES": str(nodes)}
+        more = {"spotwarden_job": job, "spotwarden_command": command, "NODES": str(nodes), **given}
         return [self.boot(f"{job}-{rank + 1}", **more) for rank in range(nodes)]
 
     def boot(
@@ -202,9 +202,9 @@ class Vm:
         """Wait until it has printed something."""
         self._until(lambda: words in self.said, repr(words))
 
-    def preempt(self) -> None:
-        """Take it away, as Compute Engine does."""
-        self.lab.post("/local/preempt", {"id": self.id})
+    def preempt(self, *, called_off: bool = False) -> None:
+        """Take it away, as Compute Engine does; or tell it so, and do not, where that is `called_off`."""
+        self.lab.post("/local/preempt", {"id": self.id, "called_off": called_off})
 
     def delete(self) -> None:
         """Delete it, as its owner does."""

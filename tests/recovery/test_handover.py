@@ -137,12 +137,43 @@ def test_such_a_flag_is_taken_out_for_a_job_that_hands_over(ready, error):
     assert notices(ready) == [False]
 
 
-def test_a_gang_has_no_notice(recover):
-    """All of its nodes go at once."""
-    gang = World(recover, "gang", GANG.replace(b"--metadata=", b"--metadata=spotwarden-early=1,"))
+EARLY_GANG = GANG.replace(b"--metadata=", b"--metadata=spotwarden-early=1,")
+
+
+def lose(gang):
+    """Preempt one node of a gang, and sweep until the gang runs again; gives the newest attempt."""
     gang.preempt(node="gang-1")
     gang.wait(minutes=2)
     gang.sweep_until_quiet()
+    return gang.attempts()[-1]
+
+
+def test_a_gang_of_a_fixed_number_is_asked_for_with_a_notice(recover):
+    """All of its nodes: whichever is told, all save."""
+    gang = World(recover, "gang", EARLY_GANG)
+    assert lose(gang).tries[-1].notice is True
+    assert notices(gang) == [True, True]
+
+
+@pytest.mark.parametrize("error", [BY_NAME, BY_MACHINE], ids=["by name", "by machine"])
+def test_a_gang_whose_machines_take_no_notice_is_asked_for_without_at_once(recover, error):
+    """In the same place, and whole."""
+    gang = World(recover, "gang", EARLY_GANG)
+    gang.cloud.compute.refuse_notice(MACHINE, error)
+    first, second = lose(gang).tries
+    assert (first.place, first.notice, second.notice) == (second.place, True, False)
+    assert notices(gang) == [False, False]
+
+
+def test_a_gang_that_bends_has_no_notice(recover):
+    """It goes on without the node."""
+    gang = World(recover, "gang", EARLY_GANG.replace(b"bulk create", b"bulk create --zone=us-central1-a"))
+    gang.store(JobFileName(job="gang"), b'nodes = "1:2"')
+    for node in ("gang-1", "gang-2"):
+        gang.cloud.compute.preempt(node)
+    gang.wait(minutes=2)
+    gang.sweep_until_quiet()
+    assert gang.attempts()[-1].tries[-1].notice is None
     assert notices(gang) == [False, False]
 
 

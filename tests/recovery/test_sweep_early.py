@@ -4,7 +4,7 @@ import pytest
 
 from spotwarden.layout import JobFileName
 from spotwarden.model.attempt import AttemptState
-from tests.fakes.world import SCRIPT
+from tests.fakes.world import GANG, SCRIPT, World
 
 WIDE = SCRIPT.replace(
     b"create test-vm --zone=us-central1-a", b"bulk create --predefined-names=test-vm --region=us-central1"
@@ -63,6 +63,39 @@ def test_a_successor_that_is_taken_as_well_comes_back(announced):
     announced.sweep_until_quiet()
     assert [one.number for one in of_ours(announced)] == [2, 3]
     assert announced.vms() == list(announced.attempts()[-1].instances.values())
+
+
+@pytest.fixture
+def told(recover):
+    """A gang that asks for notices, of which a node was told that it will be taken."""
+    gang = World(recover, "gang", GANG.replace(b"--metadata=", b"--metadata=spotwarden-early=1,"))
+    gang.cloud.compute.give_notice("gang-1")
+    gang.cloud.compute.give_notice("gang-2")
+    gang.settle()
+    said = f'{{"job": "gang", "instance_id": "{gang.ids["gang-1"]}", "early": true}}'
+    gang.store("preempted-jobs/gang-1", said.encode())
+    return gang
+
+
+def test_nothing_is_begun_beside_a_gang_that_still_runs(told):
+    """Its nodes save and stop together; what is told in vain leaves nothing behind."""
+    told.settle(6)
+    assert of_ours(told) == []
+    assert sorted(told.vms()) == sorted(told.ids.values())
+    assert told.names("preempted-jobs/") == []
+
+
+def test_a_gang_is_made_anew_as_a_whole_once_the_node_is_gone(told):
+    """One attempt, which no longer runs beside what it replaces."""
+    told.sweep()
+    told.wait(minutes=2)
+    told.cloud.compute.preempt("gang-1")
+    told.store("preempted-jobs/gang-1", f'{{"instance_id": "{told.ids["gang-1"]}"}}'.encode())
+    told.sweep_until_quiet()
+    (attempt,) = of_ours(told)
+    assert (attempt.state, attempt.early, attempt.replaces) == (AttemptState.RUNNING, False, told.ids)
+    assert sorted(told.vms()) == sorted(attempt.instances.values())
+    assert not set(told.vms()) & set(told.ids.values())
 
 
 def test_a_job_that_did_not_ask_for_it_gets_no_second_vm(world):

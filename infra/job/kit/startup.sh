@@ -1406,6 +1406,11 @@ upload_log() {
 # its program ended, and the first node writes the job's status once it has heard of all; where one has been taken away
 # nobody writes a status, and the gang is started anew as one.
 
+# The nodes that are told that they will be taken, and for which of them this one has saved already.
+TOLD="" SAVED_FOR="" SAVE_AGAIN="" HURRY=$STATE/hurry
+# Seconds between two looks for a node that is told.
+TOLD_LOOK=5
+
 find_place() {
   local rank
   value NODES
@@ -1452,25 +1457,58 @@ write_hostfile() {
   done >"$HOSTFILE"
 }
 
-# Look at the others, each some seconds, and tell the main loop what it has to know.
+# Look at the others, each some seconds, and tell the main loop what it has to know. Who is told that it will be taken is
+# looked for more often where nodes are told: all have to save at once.
 watch_peers() {
-  while sleep "$LOOK"; do
-    look_at_peers
+  local pause=$LOOK due
+  setting early
+  [ -z "${REPLY#0}" ] || [ -n "$BENDS" ] || pause=$((LOOK < TOLD_LOOK ? LOOK : TOLD_LOOK))
+  due=$((SECONDS + LOOK - pause))
+  rm -f "$HURRY"
+  while sleep "$pause"; do
+    PEERS=""
+    if [ -n "$TOLD" ] || [ "$SECONDS" -ge "$due" ]; then
+      look_at_peers
+      due=$((SECONDS + LOOK - pause))
+    else
+      look_at_markers
+    fi
+    save_with_peers
     # That all others have succeeded ends no program that still runs: the last to save is often the first node.
     [ -z "${PEERS#succeeded}" ] || echo "peers $PEERS" >"$STATE/events"
   done
+}
+
+# Another node is told that it will be taken: what it has seen of the work is lost with it. So all save at once, and once
+# more when half of the notice is over, and train on until it stops.
+save_with_peers() {
+  if [ -z "$TOLD" ]; then
+    SAVED_FOR="" && rm -f "$HURRY"
+  elif [ -e "$HANDING" ]; then
+    return 0
+  elif [ "$SAVED_FOR" != "$TOLD" ]; then
+    SAVED_FOR=$TOLD SAVE_AGAIN=$((SECONDS + NOTICE_SECONDS / 2))
+    : >"$HURRY"
+    say "another node will be preempted: the program saves, and continues until that node stops"
+    ask_for_checkpoint
+  elif [ -n "$SAVE_AGAIN" ] && [ "$SECONDS" -ge "$SAVE_AGAIN" ]; then
+    SAVE_AGAIN=""
+    ask_for_checkpoint
+  fi
 }
 
 # PEERS becomes "lost" where one was taken away, "ended" where the program of one has failed or the first node has
 # stopped, "ahead" where that runs once more, "succeeded" where all others have, else "". The first node looks at all,
 # the others at the first one, whose run is in LEAD.
 look_at_peers() {
-  local place last=$((RANK == 0 ? NODES - 1 : 0)) well=0 line
+  local place last=$((RANK == 0 ? NODES - 1 : 0)) well=0
   PEERS=""
-  list "${PREFIX}preempted-jobs/$BASE" "$STATE/markers" || return 0
-  for ((place = 0; place < NODES; place++)); do
+  look_at_markers && [ -z "$PEERS" ] || return 0
+  for place in $TOLD; do
+    place=${place%%@*}
     peer "$place"
-    [ "$place" = "$RANK" ] || ! grep -q "/$REPLY$" "$STATE/markers" || ! of_this_attempt "$REPLY" || { PEERS=lost && return; }
+    describe "${PREFIX}heartbeats/$REPLY" "$STATE/peer-$place" 20 || continue
+    ! run_of "$place" || [ -z "$HANDED" ] || [ "$LEAD" != "$ROUND" ] || { PEERS=lost && return; }
   done
   for ((place = RANK == 0; place <= last; place++)); do
     peer "$place"
@@ -1480,28 +1518,51 @@ look_at_peers() {
       [ "$RANK" = 0 ] || [ "$LEAD" -lt "$ROUND" ] || PEERS=ahead
       continue
     fi
+    [ -z "$HANDED" ] || { PEERS=lost && return; }
     [ "$EXIT" != 0 ] || well=$((well + 1))
     [ "${EXIT:-0}" = 0 ] || PEERS=ended
   done
   [ -n "$PEERS" ] || [ "$RANK" != 0 ] || [ "$well" -lt $((NODES - 1)) ] || PEERS=succeeded
 }
 
-# Whether a node's marker is news: that of an earlier attempt may be cleared only when this one runs.
-of_this_attempt() {
-  get "${PREFIX}preempted-jobs/$1" "$STATE/peer-marker" 20 || return
-  [[ $(<"$STATE/peer-marker") =~ \"attempt\":\ *${ATTEMPT}[,\}] ]]
+# PEERS becomes "lost" where the marker of another node says that it is taken away. TOLD are those that will be, and have
+# until then: RANK@MOMENT for each. Fails where nobody knows.
+look_at_markers() {
+  local place told=""
+  list "${PREFIX}preempted-jobs/$BASE" "$STATE/markers" || return
+  for ((place = 0; place < NODES; place++)); do
+    [ -s "$STATE/markers" ] || break
+    peer "$place"
+    [ "$place" != "$RANK" ] && grep -q "/$REPLY$" "$STATE/markers" && of_this_attempt "$REPLY" || continue
+    if [ -n "$BENDS" ] || [[ ! $REPLY =~ \"early\":\ *true ]]; then
+      PEERS=lost
+      return
+    fi
+    [[ $REPLY =~ \"at\":\ *\"([^\"]*)\" ]] && told+=" $place@${BASH_REMATCH[1]// /}"
+  done
+  TOLD=${told# }
 }
 
-# What a node's newest heartbeat says of this attempt: its run in LEAD, how its program ended in EXIT (""), and whether it
-# was told to end in BY_OTHERS. A VM of the same name elsewhere may be another job's.
+# Whether a node's marker, then in REPLY, is news: that of an earlier attempt may be cleared only when this one runs.
+of_this_attempt() {
+  get "${PREFIX}preempted-jobs/$1" "$STATE/peer-marker" 20 || return
+  REPLY=$(<"$STATE/peer-marker")
+  [[ $REPLY =~ \"attempt\":\ *${ATTEMPT}[,\}] ]]
+}
+
+# What a node's newest heartbeat says of this attempt: its run in LEAD, how its program ended in EXIT (""), whether it was
+# told to end in BY_OTHERS, and whether it has stopped since it is taken in HANDED. A VM of the same name elsewhere may be
+# another job's.
 run_of() {
   local LINE
   LINE=$(cat "$STATE/peer-$1" 2>/dev/null)
-  LEAD="" EXIT="" BY_OTHERS=""
+  LEAD="" EXIT="" BY_OTHERS="" HANDED=""
   member job && [ "$REPLY" = "$JOB" ] && member attempt && [ "$REPLY" = "$ATTEMPT" ] || return 1
   member round && [[ $REPLY =~ ^[0-9]{1,9}$ ]] || return 1
   LEAD=$REPLY
-  member status && [[ $REPLY =~ ^[0-9]{1,3}$ ]] || return 0
+  member status || return 0
+  [ "$REPLY" != handed-over ] || HANDED=1
+  [[ $REPLY =~ ^[0-9]{1,3}$ ]] || return 0
   EXIT=$REPLY
   ! member stopped || BY_OTHERS=1
 }
@@ -2266,15 +2327,16 @@ PREDECESSOR="" STANDBY="" NOTICED=0
 
 # --- The VM that will be taken. ---
 
-# Whether it was told beforehand, and nobody has pressed the power button yet. The nodes of a gang stop together.
+# Whether it was told beforehand, and nobody has pressed the power button yet. What a gang that bends loses it does without.
 hands_over() {
   setting early
-  [[ $TAKEN == preempted || $TAKEN == moved ]] && [ "$NODES" = 1 ] && [ -n "${REPLY#0}" ] && [ ! -e "$STATE/shutdown" ]
+  [[ $TAKEN == preempted || $TAKEN == moved ]] && [ -z "$BENDS" ] && [ -n "${REPLY#0}" ] && [ ! -e "$STATE/shutdown" ]
 }
 
-# Call the successor, and train on until just enough of the notice is left to stop and to upload what is new.
+# Call the successor, or the other nodes of a gang, and train on until just enough of the notice is left to stop and to upload
+# what is new. 1 where a gang goes on, since the notice is no longer so.
 use_notice() {
-  local most
+  local most again="" look=0
   NOTICED=$SECONDS
   number reserve 30
   most=$((NOTICE_SECONDS - REPLY))
@@ -2282,9 +2344,34 @@ use_notice() {
   say "this VM will be $TAKEN in $NOTICE_SECONDS s; the program continues for $((most > 0 ? most : 0)) s more"
   ask_for_checkpoint
   [ "$TAKEN" = moved ] || loop announce
-  while [ -z "$ALL_SAID$FENCED" ] && [ ! -e "$STATE/shutdown" ] && [ $((SECONDS - NOTICED)) -lt "$most" ] && program_runs; do
+  [ "$NODES" = 1 ] || again=$((NOTICED + NOTICE_SECONDS / 2)) look=$((SECONDS + TOLD_LOOK))
+  while [ -z "$ALL_SAID$FENCED$PEERS_SAY" ] && [ ! -e "$STATE/shutdown" ] && [ $((SECONDS - NOTICED)) -lt "$most" ] && program_runs; do
     listen 1
+    [ "$NODES" != 1 ] || continue
+    if [ "$SECONDS" -ge "$look" ]; then
+      look=$((SECONDS + TOLD_LOOK))
+      ! is_called_off || return 1
+    fi
+    if [ -n "$again" ] && [ "$SECONDS" -ge "$again" ]; then
+      again=""
+      ask_for_checkpoint
+    fi
   done
+  return 0
+}
+
+# Whether Compute Engine no longer says that it takes this VM; then all is as before it said so. Recovery clears the marker.
+is_called_off() {
+  preempted 5
+  [ $? = 1 ] || return
+  say "the preemption is called off: the program continues"
+  forget_notice
+}
+
+forget_notice() {
+  rm -f "$HANDING" "$STATE/announced" "$NOTICE_FILE" "$NOTICE_FILE.stop"
+  TAKEN=""
+  loop watch_preemption
 }
 
 # Whether this job may be moved while it runs, and the program has begun here.
@@ -2335,7 +2422,10 @@ ask_for_checkpoint() {
   case ${REPLY:=SIGUSR1} in
     none) ;;
     file:*) (cd "$CODE" && touch -- "${REPLY#file:}") || say "couldn't request the checkpoint by $REPLY" ;;
-    command:*) loop run_checkpoint_command "${REPLY#command:}" ;;
+    command:*)
+      # What a loop begins ends with it.
+      if [ "$BASHPID" = "$$" ]; then loop run_checkpoint_command "${REPLY#command:}"; else run_checkpoint_command "${REPLY#command:}" & fi
+      ;;
     *) signal_catchers "$REPLY" ;;
   esac
 }
@@ -2448,7 +2538,7 @@ outlives_notice() {
   trap 'exit 0' TERM
   while [ ! -e "$STATE/shutdown" ]; do
     sleep $((HEARTBEAT < 5 ? HEARTBEAT : 5))
-    [ "$SECONDS" -ge "$due" ] || continue
+    [ "${NODES:-1}" -gt 1 ] || [ "$SECONDS" -ge "$due" ] || continue
     get "$HERE/metadata/attempts/$NEXT.json" "$file" 20
     case $? in
       0)
@@ -2457,8 +2547,8 @@ outlives_notice() {
         leave
         return 1
         ;;
-      # Longer than recovery believes an early marker, so that nothing is begun beside this one.
-      1) [ "$SECONDS" -lt $((due + UNBELIEVED)) ] || preempted 5 || [ $? != 1 ] || break ;;
+      # Longer than recovery believes an early marker, so that nothing is begun beside this one. Beside a gang nothing is.
+      1) { [ "${NODES:-1}" = 1 ] && [ "$SECONDS" -lt $((due + UNBELIEVED)) ]; } || preempted 5 || [ $? != 1 ] || break ;;
     esac
   done
   trap 'TAKEN=${TAKEN:-shutdown}' TERM
@@ -2476,9 +2566,16 @@ successor_runs() {
 # The notice came to nothing: the program runs once more, from what it has written.
 take_back() {
   say "this VM was not preempted and has no successor: the program runs again"
-  rm -f "$HANDING" "$STATE/done" "$STATE/announced" "$NOTICE_FILE" "$NOTICE_FILE.stop"
-  TAKEN=""
-  loop watch_preemption
+  rm -f "$STATE/done"
+  forget_notice
+}
+
+# The others have stopped as well: the first node has all run the program again. Fails where there is nothing to run.
+return_to_gang() {
+  STOPPED=1 PEERS_SAY=lost
+  finish_gang || return
+  end_loops
+  PEERS_SAY=""
 }
 
 # --- The VM that comes after it. ---
@@ -2662,11 +2759,12 @@ send_output() {
   done
 }
 
-# The pause between two looks at the output; while this VM hands over, whatever is new goes up at once.
+# The pause between two looks at the output; while this VM, or another one of its gang, is being taken, whatever is new goes
+# up at once.
 pause_sync() {
   local due=$((SECONDS + SYNC))
   sleep 1
-  while [ "$SECONDS" -lt "$due" ] && [ ! -e "$HANDING" ]; do
+  while [ "$SECONDS" -lt "$due" ] && [ ! -e "$HANDING" ] && [ ! -e "$HURRY" ]; do
     sleep "$LOG_PERIOD"
   done
 }
@@ -2685,17 +2783,12 @@ live() {
     [ "$NODES" = 1 ] || loop watch_peers
     ! may_move || loop watch_moves
     [ "$NODES$BENDS" = 1 ] || loop watch_members
-    while [ -z "$ALL_SAID$TAKEN$FENCED$PEERS_SAY" ] && program_runs; do
-      listen 1
-    done
-    if taken_meanwhile; then
-      ! hands_over || use_notice
-      if [ -z "$FENCED" ]; then
-        hand_over
-        [ -e "$HANDING" ] && outlives_notice || return
-        take_back
-        continue
-      fi
+    if wait_for_end && [ -z "$FENCED" ]; then
+      hand_over
+      [ -e "$HANDING" ] && outlives_notice || return
+      take_back
+      [ "$NODES" = 1 ] || return_to_gang || return
+      continue
     fi
     if [ -n "$FENCED" ]; then
       give_way
@@ -2713,6 +2806,18 @@ live() {
     finish_gang || return
     end_loops
     PEERS_SAY=""
+  done
+}
+
+# Until something ends the program here: 0 where the VM is taken, and its notice is used up.
+wait_for_end() {
+  while true; do
+    while [ -z "$ALL_SAID$TAKEN$FENCED$PEERS_SAY" ] && program_runs; do
+      listen 1
+    done
+    taken_meanwhile || return
+    ! hands_over || use_notice || continue
+    return 0
   done
 }
 

@@ -31,9 +31,12 @@ class Knobs:
         self._part = 0.0
         self._usual_lag = timedelta(0)
 
-    def preempt(self, name_or_id: str, action: str = "") -> None:
-        """Preempt a spot instance; `action` (STOP, DELETE) overrides what the instance says."""
-        self._events.preempt(self._one(name_or_id), action)
+    def preempt(self, name_or_id: str, action: str = "", *, called_off: bool = False) -> None:
+        """Preempt a spot instance; `action` (STOP, DELETE) overrides what the instance says.
+
+        Where it is `called_off`, the instance has its notice, and is not preempted after it.
+        """
+        self._events.preempt(self._one(name_or_id), action, called_off=called_off)
 
     def host_error(self, name_or_id: str) -> None:
         """Let an instance's host fail."""

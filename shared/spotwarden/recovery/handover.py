@@ -13,6 +13,7 @@ from spotwarden.model.launch import Launch
 from spotwarden.model.limits import RecoveryLimits
 from spotwarden.model.placement import PlacementRecord
 from spotwarden.recovery.choosing import Choosing
+from spotwarden.recovery.elastic import least_of
 from spotwarden.recovery.machines import launch_on, remembered
 from spotwarden.recovery.notice_field import says_early
 from spotwarden.recovery.refusals import names_notice
@@ -33,13 +34,23 @@ def hands_over(facts: JobFacts, limits: RecoveryLimits) -> bool:
     return limits.handover and wants_handover(facts)
 
 
+def succeeds_early(facts: JobFacts, limits: RecoveryLimits) -> bool:
+    """Whether a successor begins while a VM that was told still runs: of a single VM, never of a gang.
+
+    The nodes of a gang save and stop together, and all of it is made anew once one of them is gone.
+    """
+    nodes = facts.launch.nodes if isinstance(facts.launch, Launch) else ()
+    instances = facts.newest.instances if facts.newest else ()
+    return hands_over(facts, limits) and len(nodes) <= 1 and len(instances) <= 1
+
+
 def asks_for_notice(
     facts: JobFacts, attempt: Attempt, chosen: Choosing, limits: RecoveryLimits, now: datetime
 ) -> bool | None:
     """Whether a VM of this kind is asked for with a notice; None where the request stays as it is."""
     launch = launch_on(facts, chosen.machine)
-    if launch is None or len(launch.nodes) > 1 or not hands_over(facts, limits):
-        return None
+    if launch is None or least_of(facts) or not hands_over(facts, limits):
+        return None  # a gang that bends loses what it loses at once
     spot = launch.spot and chosen.spot if chosen.model is None else chosen.model is VmModel.SPOT
     return spot and not _is_refused(attempt, chosen.machine) and not _is_remembered(facts, launch, now)
 

@@ -12,7 +12,7 @@ from spotwarden.model.limits import RecoveryLimits
 from spotwarden.model.tick import Tick
 from spotwarden.recovery.fates import Fate, Now, alive, lost_at
 from spotwarden.recovery.flexible import is_flexible
-from spotwarden.recovery.handover import hands_over
+from spotwarden.recovery.handover import succeeds_early
 from spotwarden.recovery.ownership import made_by_chain
 from spotwarden.recovery.removal import asked_since, on_purpose, removed_beside
 from spotwarden.recovery.reopening import is_before_stop, is_open_again
@@ -43,7 +43,7 @@ def find(facts: JobFacts, limits: RecoveryLimits, tick: Tick) -> LossFinding | N
     it; where the log does not tell yet what stopped another node, that is waited for. Not knowing comes
     before everything else, and a job is stopped by its owner only once nothing of it is left.
     """
-    early = hands_over(facts, limits) and not _announced_in_vain(facts)
+    early = succeeds_early(facts, limits) and not _announced_in_vain(facts)
     judged = [
         LossFinding(node=node, judgement=judge(node, limits, tick, early=early, flexible=is_flexible(facts)))
         for node in facts.nodes

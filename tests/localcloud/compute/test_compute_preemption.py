@@ -78,6 +78,25 @@ def test_a_preemption_notice_can_be_shorter_than_asked_for(world: World):
     assert world.status() != "RUNNING"
 
 
+def test_a_preemption_can_be_called_off_once_it_was_announced(world: World):
+    """The instance runs on, its metadata say so, and it may be told once more."""
+    world.create(scheduling=spot(preemptionNoticeDuration={"seconds": "120"}))
+    for _ in range(2):
+        world.post("/local/preempt", {"node": "vm", "called_off": True})
+        assert world.machines.told[-1]["preempted"] is True
+        world.advance(121)
+        assert world.machines.told[-1]["preempted"] is False
+    assert (world.status(), world.operations("compute.instances.preempted")) == ("RUNNING", [])
+
+
+def test_without_a_notice_there_is_nothing_to_be_called_off(world: World):
+    """It says why, and the instance isn't told of a preemption."""
+    world.create(scheduling=spot())
+    status, _, message = world.refused("POST", "/local/preempt", {"node": "vm", "called_off": True})
+    assert (status, "no preemption notice" in message) == (400, True)
+    assert not any(told.get("preempted") for told in world.machines.told)
+
+
 def test_an_instance_deleted_during_its_notice_is_not_preempted_any_more(world: World):
     """The owner was faster: there is a delete operation and no preemption."""
     world.create(scheduling=spot(preemptionNoticeDuration={"seconds": "120"}))

@@ -3,6 +3,11 @@
 # its program ended, and the first node writes the job's status once it has heard of all; where one has been taken away
 # nobody writes a status, and the gang is started anew as one.
 
+# The nodes that are told that they will be taken, and for which of them this one has saved already.
+TOLD="" SAVED_FOR="" SAVE_AGAIN="" HURRY=$STATE/hurry
+# Seconds between two looks for a node that is told.
+TOLD_LOOK=5
+
 find_place() {
   local rank
   value NODES
@@ -49,25 +54,58 @@ write_hostfile() {
   done >"$HOSTFILE"
 }
 
-# Look at the others, each some seconds, and tell the main loop what it has to know.
+# Look at the others, each some seconds, and tell the main loop what it has to know. Who is told that it will be taken is
+# looked for more often where nodes are told: all have to save at once.
 watch_peers() {
-  while sleep "$LOOK"; do
-    look_at_peers
+  local pause=$LOOK due
+  setting early
+  [ -z "${REPLY#0}" ] || [ -n "$BENDS" ] || pause=$((LOOK < TOLD_LOOK ? LOOK : TOLD_LOOK))
+  due=$((SECONDS + LOOK - pause))
+  rm -f "$HURRY"
+  while sleep "$pause"; do
+    PEERS=""
+    if [ -n "$TOLD" ] || [ "$SECONDS" -ge "$due" ]; then
+      look_at_peers
+      due=$((SECONDS + LOOK - pause))
+    else
+      look_at_markers
+    fi
+    save_with_peers
     # That all others have succeeded ends no program that still runs: the last to save is often the first node.
     [ -z "${PEERS#succeeded}" ] || echo "peers $PEERS" >"$STATE/events"
   done
+}
+
+# Another node is told that it will be taken: what it has seen of the work is lost with it. So all save at once, and once
+# more when half of the notice is over, and train on until it stops.
+save_with_peers() {
+  if [ -z "$TOLD" ]; then
+    SAVED_FOR="" && rm -f "$HURRY"
+  elif [ -e "$HANDING" ]; then
+    return 0
+  elif [ "$SAVED_FOR" != "$TOLD" ]; then
+    SAVED_FOR=$TOLD SAVE_AGAIN=$((SECONDS + NOTICE_SECONDS / 2))
+    : >"$HURRY"
+    say "another node will be preempted: the program saves, and continues until that node stops"
+    ask_for_checkpoint
+  elif [ -n "$SAVE_AGAIN" ] && [ "$SECONDS" -ge "$SAVE_AGAIN" ]; then
+    SAVE_AGAIN=""
+    ask_for_checkpoint
+  fi
 }
 
 # PEERS becomes "lost" where one was taken away, "ended" where the program of one has failed or the first node has
 # stopped, "ahead" where that runs once more, "succeeded" where all others have, else "". The first node looks at all,
 # the others at the first one, whose run is in LEAD.
 look_at_peers() {
-  local place last=$((RANK == 0 ? NODES - 1 : 0)) well=0 line
+  local place last=$((RANK == 0 ? NODES - 1 : 0)) well=0
   PEERS=""
-  list "${PREFIX}preempted-jobs/$BASE" "$STATE/markers" || return 0
-  for ((place = 0; place < NODES; place++)); do
+  look_at_markers && [ -z "$PEERS" ] || return 0
+  for place in $TOLD; do
+    place=${place%%@*}
     peer "$place"
-    [ "$place" = "$RANK" ] || ! grep -q "/$REPLY$" "$STATE/markers" || ! of_this_attempt "$REPLY" || { PEERS=lost && return; }
+    describe "${PREFIX}heartbeats/$REPLY" "$STATE/peer-$place" 20 || continue
+    ! run_of "$place" || [ -z "$HANDED" ] || [ "$LEAD" != "$ROUND" ] || { PEERS=lost && return; }
   done
   for ((place = RANK == 0; place <= last; place++)); do
     peer "$place"
@@ -77,28 +115,51 @@ look_at_peers() {
       [ "$RANK" = 0 ] || [ "$LEAD" -lt "$ROUND" ] || PEERS=ahead
       continue
     fi
+    [ -z "$HANDED" ] || { PEERS=lost && return; }
     [ "$EXIT" != 0 ] || well=$((well + 1))
     [ "${EXIT:-0}" = 0 ] || PEERS=ended
   done
   [ -n "$PEERS" ] || [ "$RANK" != 0 ] || [ "$well" -lt $((NODES - 1)) ] || PEERS=succeeded
 }
 
-# Whether a node's marker is news: that of an earlier attempt may be cleared only when this one runs.
-of_this_attempt() {
-  get "${PREFIX}preempted-jobs/$1" "$STATE/peer-marker" 20 || return
-  [[ $(<"$STATE/peer-marker") =~ \"attempt\":\ *${ATTEMPT}[,\}] ]]
+# PEERS becomes "lost" where the marker of another node says that it is taken away. TOLD are those that will be, and have
+# until then: RANK@MOMENT for each. Fails where nobody knows.
+look_at_markers() {
+  local place told=""
+  list "${PREFIX}preempted-jobs/$BASE" "$STATE/markers" || return
+  for ((place = 0; place < NODES; place++)); do
+    [ -s "$STATE/markers" ] || break
+    peer "$place"
+    [ "$place" != "$RANK" ] && grep -q "/$REPLY$" "$STATE/markers" && of_this_attempt "$REPLY" || continue
+    if [ -n "$BENDS" ] || [[ ! $REPLY =~ \"early\":\ *true ]]; then
+      PEERS=lost
+      return
+    fi
+    [[ $REPLY =~ \"at\":\ *\"([^\"]*)\" ]] && told+=" $place@${BASH_REMATCH[1]// /}"
+  done
+  TOLD=${told# }
 }
 
-# What a node's newest heartbeat says of this attempt: its run in LEAD, how its program ended in EXIT (""), and whether it
-# was told to end in BY_OTHERS. A VM of the same name elsewhere may be another job's.
+# Whether a node's marker, then in REPLY, is news: that of an earlier attempt may be cleared only when this one runs.
+of_this_attempt() {
+  get "${PREFIX}preempted-jobs/$1" "$STATE/peer-marker" 20 || return
+  REPLY=$(<"$STATE/peer-marker")
+  [[ $REPLY =~ \"attempt\":\ *${ATTEMPT}[,\}] ]]
+}
+
+# What a node's newest heartbeat says of this attempt: its run in LEAD, how its program ended in EXIT (""), whether it was
+# told to end in BY_OTHERS, and whether it has stopped since it is taken in HANDED. A VM of the same name elsewhere may be
+# another job's.
 run_of() {
   local LINE
   LINE=$(cat "$STATE/peer-$1" 2>/dev/null)
-  LEAD="" EXIT="" BY_OTHERS=""
+  LEAD="" EXIT="" BY_OTHERS="" HANDED=""
   member job && [ "$REPLY" = "$JOB" ] && member attempt && [ "$REPLY" = "$ATTEMPT" ] || return 1
   member round && [[ $REPLY =~ ^[0-9]{1,9}$ ]] || return 1
   LEAD=$REPLY
-  member status && [[ $REPLY =~ ^[0-9]{1,3}$ ]] || return 0
+  member status || return 0
+  [ "$REPLY" != handed-over ] || HANDED=1
+  [[ $REPLY =~ ^[0-9]{1,3}$ ]] || return 0
   EXIT=$REPLY
   ! member stopped || BY_OTHERS=1
 }

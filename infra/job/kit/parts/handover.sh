@@ -10,15 +10,16 @@ PREDECESSOR="" STANDBY="" NOTICED=0
 
 # --- The VM that will be taken. ---
 
-# Whether it was told beforehand, and nobody has pressed the power button yet. The nodes of a gang stop together.
+# Whether it was told beforehand, and nobody has pressed the power button yet. What a gang that bends loses it does without.
 hands_over() {
   setting early
-  [[ $TAKEN == preempted || $TAKEN == moved ]] && [ "$NODES" = 1 ] && [ -n "${REPLY#0}" ] && [ ! -e "$STATE/shutdown" ]
+  [[ $TAKEN == preempted || $TAKEN == moved ]] && [ -z "$BENDS" ] && [ -n "${REPLY#0}" ] && [ ! -e "$STATE/shutdown" ]
 }
 
-# Call the successor, and train on until just enough of the notice is left to stop and to upload what is new.
+# Call the successor, or the other nodes of a gang, and train on until just enough of the notice is left to stop and to upload
+# what is new. 1 where a gang goes on, since the notice is no longer so.
 use_notice() {
-  local most
+  local most again="" look=0
   NOTICED=$SECONDS
   number reserve 30
   most=$((NOTICE_SECONDS - REPLY))
@@ -26,9 +27,34 @@ use_notice() {
   say "this VM will be $TAKEN in $NOTICE_SECONDS s; the program continues for $((most > 0 ? most : 0)) s more"
   ask_for_checkpoint
   [ "$TAKEN" = moved ] || loop announce
-  while [ -z "$ALL_SAID$FENCED" ] && [ ! -e "$STATE/shutdown" ] && [ $((SECONDS - NOTICED)) -lt "$most" ] && program_runs; do
+  [ "$NODES" = 1 ] || again=$((NOTICED + NOTICE_SECONDS / 2)) look=$((SECONDS + TOLD_LOOK))
+  while [ -z "$ALL_SAID$FENCED$PEERS_SAY" ] && [ ! -e "$STATE/shutdown" ] && [ $((SECONDS - NOTICED)) -lt "$most" ] && program_runs; do
     listen 1
+    [ "$NODES" != 1 ] || continue
+    if [ "$SECONDS" -ge "$look" ]; then
+      look=$((SECONDS + TOLD_LOOK))
+      ! is_called_off || return 1
+    fi
+    if [ -n "$again" ] && [ "$SECONDS" -ge "$again" ]; then
+      again=""
+      ask_for_checkpoint
+    fi
   done
+  return 0
+}
+
+# Whether Compute Engine no longer says that it takes this VM; then all is as before it said so. Recovery clears the marker.
+is_called_off() {
+  preempted 5
+  [ $? = 1 ] || return
+  say "the preemption is called off: the program continues"
+  forget_notice
+}
+
+forget_notice() {
+  rm -f "$HANDING" "$STATE/announced" "$NOTICE_FILE" "$NOTICE_FILE.stop"
+  TAKEN=""
+  loop watch_preemption
 }
 
 # Whether this job may be moved while it runs, and the program has begun here.
@@ -79,7 +105,10 @@ ask_for_checkpoint() {
   case ${REPLY:=SIGUSR1} in
     none) ;;
     file:*) (cd "$CODE" && touch -- "${REPLY#file:}") || say "couldn't request the checkpoint by $REPLY" ;;
-    command:*) loop run_checkpoint_command "${REPLY#command:}" ;;
+    command:*)
+      # What a loop begins ends with it.
+      if [ "$BASHPID" = "$$" ]; then loop run_checkpoint_command "${REPLY#command:}"; else run_checkpoint_command "${REPLY#command:}" & fi
+      ;;
     *) signal_catchers "$REPLY" ;;
   esac
 }
@@ -192,7 +221,7 @@ outlives_notice() {
   trap 'exit 0' TERM
   while [ ! -e "$STATE/shutdown" ]; do
     sleep $((HEARTBEAT < 5 ? HEARTBEAT : 5))
-    [ "$SECONDS" -ge "$due" ] || continue
+    [ "${NODES:-1}" -gt 1 ] || [ "$SECONDS" -ge "$due" ] || continue
     get "$HERE/metadata/attempts/$NEXT.json" "$file" 20
     case $? in
       0)
@@ -201,8 +230,8 @@ outlives_notice() {
         leave
         return 1
         ;;
-      # Longer than recovery believes an early marker, so that nothing is begun beside this one.
-      1) [ "$SECONDS" -lt $((due + UNBELIEVED)) ] || preempted 5 || [ $? != 1 ] || break ;;
+      # Longer than recovery believes an early marker, so that nothing is begun beside this one. Beside a gang nothing is.
+      1) { [ "${NODES:-1}" = 1 ] && [ "$SECONDS" -lt $((due + UNBELIEVED)) ]; } || preempted 5 || [ $? != 1 ] || break ;;
     esac
   done
   trap 'TAKEN=${TAKEN:-shutdown}' TERM
@@ -220,9 +249,16 @@ successor_runs() {
 # The notice came to nothing: the program runs once more, from what it has written.
 take_back() {
   say "this VM was not preempted and has no successor: the program runs again"
-  rm -f "$HANDING" "$STATE/done" "$STATE/announced" "$NOTICE_FILE" "$NOTICE_FILE.stop"
-  TAKEN=""
-  loop watch_preemption
+  rm -f "$STATE/done"
+  forget_notice
+}
+
+# The others have stopped as well: the first node has all run the program again. Fails where there is nothing to run.
+return_to_gang() {
+  STOPPED=1 PEERS_SAY=lost
+  finish_gang || return
+  end_loops
+  PEERS_SAY=""
 }
 
 # --- The VM that comes after it. ---

@@ -81,11 +81,12 @@ send_output() {
   done
 }
 
-# The pause between two looks at the output; while this VM hands over, whatever is new goes up at once.
+# The pause between two looks at the output; while this VM, or another one of its gang, is being taken, whatever is new goes
+# up at once.
 pause_sync() {
   local due=$((SECONDS + SYNC))
   sleep 1
-  while [ "$SECONDS" -lt "$due" ] && [ ! -e "$HANDING" ]; do
+  while [ "$SECONDS" -lt "$due" ] && [ ! -e "$HANDING" ] && [ ! -e "$HURRY" ]; do
     sleep "$LOG_PERIOD"
   done
 }
@@ -104,17 +105,12 @@ live() {
     [ "$NODES" = 1 ] || loop watch_peers
     ! may_move || loop watch_moves
     [ "$NODES$BENDS" = 1 ] || loop watch_members
-    while [ -z "$ALL_SAID$TAKEN$FENCED$PEERS_SAY" ] && program_runs; do
-      listen 1
-    done
-    if taken_meanwhile; then
-      ! hands_over || use_notice
-      if [ -z "$FENCED" ]; then
-        hand_over
-        [ -e "$HANDING" ] && outlives_notice || return
-        take_back
-        continue
-      fi
+    if wait_for_end && [ -z "$FENCED" ]; then
+      hand_over
+      [ -e "$HANDING" ] && outlives_notice || return
+      take_back
+      [ "$NODES" = 1 ] || return_to_gang || return
+      continue
     fi
     if [ -n "$FENCED" ]; then
       give_way
@@ -132,6 +128,18 @@ live() {
     finish_gang || return
     end_loops
     PEERS_SAY=""
+  done
+}
+
+# Until something ends the program here: 0 where the VM is taken, and its notice is used up.
+wait_for_end() {
+  while true; do
+    while [ -z "$ALL_SAID$TAKEN$FENCED$PEERS_SAY" ] && program_runs; do
+      listen 1
+    done
+    taken_meanwhile || return
+    ! hands_over || use_notice || continue
+    return 0
   done
 }
 

@@ -38,6 +38,10 @@ class _Target(_Body, frozen=True, kw_only=True):
         return self.node or self.id
 
 
+class _Preemption(_Target, frozen=True, kw_only=True):
+    called_off: bool = False
+
+
 class _Stockout(_Body, frozen=True, kw_only=True):
     zone: str
     machine: str = ""
@@ -91,7 +95,11 @@ class ComputeAdmin:
         """All of them."""
         knobs = self._knobs
         return [
-            _post("/local/preempt", _Target, lambda body: knobs.preempt(body.name_or_id, body.action)),
+            _post(
+                "/local/preempt",
+                _Preemption,
+                lambda body: knobs.preempt(body.name_or_id, body.action, called_off=body.called_off),
+            ),
             _post("/local/host-error", _Target, lambda body: knobs.host_error(body.name_or_id)),
             _post("/local/stockout", _Stockout, self._begin_stockout),
             _on(

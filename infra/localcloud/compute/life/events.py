@@ -35,25 +35,29 @@ class Events:
         self._commands = commands
         steps.expired = self._expired
 
-    def preempt(self, vm: Vm, action: str = "") -> None:
+    def preempt(self, vm: Vm, action: str = "", *, called_off: bool = False) -> None:
         """Take a spot instance away. `action` (STOP, DELETE) overrides what its scheduling says.
 
         The metadata value `instance/preempted` is set at once: some time before the shutdown where the
-        instance has `preemptionNoticeDuration`.
+        instance has `preemptionNoticeDuration`. Where it is `called_off`, the value is FALSE again after
+        that time, and nothing else happens.
 
         Raises:
-            ApiError: 400 when it is no spot instance, does not run, or is being preempted already.
+            ApiError: 400 when it is no spot instance, does not run, or is being preempted already; and when
+                it is to be called off without a notice.
         """
         if not vm.is_spot:
             raise _refused(f"{vm.name} is no spot VM: Compute Engine never preempts it.")
         self._need_running(vm, "preempted")
         if vm.preempted:
             raise _refused(f"{vm.name} is being preempted already.")
+        if called_off and "preemptionNoticeDuration" not in vm.resource["scheduling"]:
+            raise _refused(f"{vm.name} has no preemption notice that could be called off.")
         vm.preempted = True
         self._steps.tell(vm)
-        self._tasks.spawn(self._preempt(vm, vm.lives, action))
+        self._tasks.spawn(self._preempt(vm, vm.lives, action, called_off=called_off))
 
-    async def _preempt(self, vm: Vm, life: int, action: str) -> None:
+    async def _preempt(self, vm: Vm, life: int, action: str, *, called_off: bool) -> None:
         options = vm.resource["scheduling"]
         if "preemptionNoticeDuration" in options:
             # The instance may be stopped or deleted meanwhile, so its turn is not held.
@@ -61,6 +65,10 @@ class Events:
             await self._site.pace.pause(min(asked_for, self._site.timings.preemption_notice))
         async with vm.turn:
             if not _alive(vm, life):
+                return
+            if called_off:
+                vm.preempted = False
+                self._steps.tell(vm)
                 return
             self._record(vm, "preempted")
             grace = self._site.timings.preemption_grace

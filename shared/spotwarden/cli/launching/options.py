@@ -59,7 +59,7 @@ OPTIONS = (
     click.option("--on-demand", is_flag=True, help="Use on-demand VMs: costlier, never preempted."),
     click.option(
         "--handover/--no-handover", default=None,
-        help="Train on for the 120 s notice while the next VM boots [default: for one spot VM].",
+        help="Train on for the 120 s notice of a preemption [default: for spot VMs of a fixed number].",
     ),
     click.option("--disk-gb", type=click.IntRange(10, 65536), help="Boot disk size in GB."),
     click.option("--service-account", default="", help="Service account [default: Compute Engine's]."),
@@ -99,11 +99,13 @@ def asked_of(said: Mapping[str, Any], context: Context) -> LaunchRequest:
     if not said["region"]:
         said = {**said, "zone": said["zone"] or os.environ.get("SPOTWARDEN_ZONE", "")}
     if said["handover"] is None:
-        said = {**said, "handover": not said["on_demand"] and most == 1}
+        said = {**said, "handover": not said["on_demand"] and least == most}
     machine = machine_for(said["machine"], said["gpu"], said["tpu"])
     _check_place(said, machine, context)
-    if said["handover"] and (said["on_demand"] or said["nodes"] > 1):
-        raise click.UsageError("--handover is for one spot VM: leave out --on-demand and --nodes")
+    if said["handover"] and (said["on_demand"] or said["least_nodes"]):
+        raise click.UsageError(
+            "--handover is for spot VMs of a fixed number: leave out --on-demand, and the range of --nodes"
+        )
     if said["least_nodes"] and said["region"]:
         raise click.UsageError(
             "--nodes with a range needs --zone: missing nodes are added in the zone of the others"
