@@ -80,11 +80,3 @@ def test_a_machine_that_no_zone_has_is_refused(context, launch):
     check_others(context, launch, JobFile(machines=("a2-highgpu-1g",)))
     with pytest.raises(click.UsageError, match="unknown machine type 'a2-highgpu-2g'"):
         check_others(context, launch, JobFile(machines=("a2-highgpu-2g",)))
-
-
-def test_a_budget_needs_the_price_of_every_machine(context, launch):
-    """Of a job on one without a price nobody could count it."""
-    context.cloud.compute.offer("g2-standard-9", ["us-central1-b"])
-    check_others(context, launch, JobFile(machines=("a2-highgpu-1g",), budget=9.0))
-    with pytest.raises(click.ClickException, match="we can't enforce the budget of \\$9"):
-        check_others(context, launch, JobFile(machines=("g2-standard-9",), budget=9.0))

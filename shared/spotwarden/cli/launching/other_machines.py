@@ -7,7 +7,6 @@ from msgspec.structs import replace
 
 from spotwarden.cli.context import Context, new_tick
 from spotwarden.cli.launching.offered import check_offered_anywhere
-from spotwarden.cli.launching.priced import check_priced
 from spotwarden.create_script.request.cache import MOST_MACHINES, on_machine
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.launch import Launch
@@ -33,15 +32,14 @@ def check_fitting(context: Context, launch: Launch, file: JobFile, owner: str) -
 
 
 def check_others(context: Context, launch: Launch, file: JobFile) -> None:
-    """Whether those that fit exist, and what they cost is known.
+    """Whether those that fit exist.
 
     Raises:
-        ClickException: no zone has one of them, or a budget can't be enforced.
+        UsageError: no zone has one of them.
     """
     for machine in file.machines:
         other = on_machine(launch, machine)
         if isinstance(other, Launch):
-            check_priced(context, other, file.budget)
             check_offered_anywhere(context.cloud.compute, other)
 
 

@@ -175,8 +175,8 @@ def _launch(
     if problem := range_problem(package.launch, file):
         raise click.ClickException(problem)
     check_offered(context.cloud.compute, package.launch)
-    check_priced(context, package.launch, file.budget)
     check_others(context, package.launch, file)
+    check_priced(context, package.launch, file)
     storing(asked.job)
     with staging(context, first) as stage:
         more = _send_own(context, asked, stage, record)

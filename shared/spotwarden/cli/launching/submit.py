@@ -58,8 +58,8 @@ def submit(script: Path, job: str, code: Path | None, owner: str, *, again: bool
     refuse_beside(context, facts, package.launch)
     check_fitting(context, package.launch, facts.file, owner)
     check_offered(context.cloud.compute, package.launch)
-    check_priced(context, package.launch, facts.file.budget)
     check_others(context, package.launch, facts.file)
+    check_priced(context, package.launch, facts.file)
     if warning := warning_of_script(package.launch, code):
         click.echo(warning, err=True)
     storing(facts.job)
