@@ -11,7 +11,8 @@ from spotwarden.model.attempt import AttemptState
 from spotwarden.model.limits import PlacementLimits, RecoveryLimits
 from spotwarden.model.placement import PlacementRecord
 from spotwarden.ports import RejectedError
-from tests.fakes.trouble import rejected
+from spotwarden.recovery.progress import UNANSWERED_AT_MOST
+from tests.fakes.trouble import rejected, unanswered
 from tests.fakes.world import GANG, SCRIPT, World
 
 MACHINE = "g2-standard-4"
@@ -95,6 +96,26 @@ def test_what_is_refused_with_a_notice_is_asked_for_without_at_once(ready, error
     known = memory(ready)
     assert known.no_notice == first.refused
     assert first.place not in {zone for zone, seen in known.availability.items() if seen.out}
+
+
+@pytest.mark.parametrize("error", [BY_NAME, BY_MACHINE], ids=["by its name", "in other words"])
+def test_a_repetition_that_is_refused_for_its_notice_waits_for_the_log(ready, error):
+    """The first request may have been carried out, and what it made removed, before its id was forgotten."""
+    ready.cloud.compute.trouble.order("launch", unanswered(after_work=False), times=UNANSWERED_AT_MOST)
+    ready.preempt()
+    ready.wait(minutes=2)
+    ready.sweep()
+    ready.cloud.compute.refuse_notice(MACHINE, error)
+    ready.wait(minutes=1)
+    ready.sweep()
+    attempt = ready.attempts()[-1]
+    assert attempt.state is AttemptState.BACKING_OFF
+    assert attempt.not_before == attempt.tries[-1].refused + ready.policy.recovery.log_delay
+    assert notices(ready) == []
+    ready.wait(minutes=13)
+    ready.sweep_until_quiet()
+    assert [tried.notice for tried in ready.attempts()[-1].tries] == [True, False]
+    assert notices(ready) == [False]
 
 
 def test_the_machine_type_is_asked_for_without_a_notice_for_a_day(ready):

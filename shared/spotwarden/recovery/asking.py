@@ -135,7 +135,14 @@ def ask_again(newest: Recorded, tick: Tick, *, lease: Lease) -> WriteAttempt:
 
 
 def go_on(facts: JobFacts, failed: Recorded, policy: Policy, tick: Tick, *, lease: Lease) -> Step:
-    """After a try that is known to have failed: the next place at once, where one is open."""
+    """After a try that is known to have failed: the next place at once, where one is open.
+
+    A repetition that is refused for its notice waits for the log: the first request may have been carried out
+    all the same, its id forgotten since, and what it made removed by a person.
+    """
+    last = failed.attempt.tries[-1]
+    if lacks_notice(last) and last.at < tick.now and not last.operation:
+        return _back_off_until(failed, tick.now + policy.recovery.log_delay, last.error, tick)
     match refusal(failed.attempt.tries[-1].error):
         case RefusalKind.NOT_READY:
             return _back_off(facts, failed, policy, tick)
@@ -173,12 +180,17 @@ def _last_word(facts: JobFacts, attempt: Attempt) -> str:
 def _back_off(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> Step:
     """Wait for a place to open; not beyond the moment when only on-demand VMs still make the deadline."""
     attempt = newest.attempt
-    event = AttemptEvent.FAILED if attempt.state is AttemptState.PLACING else AttemptEvent.NO_PLACE
     until = back_off_until(attempt, policy.recovery, tick.now)
     last_call = _last_call(facts, policy, tick)
     if last_call and last_call > tick.now:
         until = min(until, last_call)
     why = attempt.tries[-1].error if attempt.tries else _closed_places(facts, policy, tick)
+    return _back_off_until(newest, until, why, tick)
+
+
+def _back_off_until(newest: Recorded, until: datetime, why: str, tick: Tick) -> WriteAttempt:
+    attempt = newest.attempt
+    event = AttemptEvent.FAILED if attempt.state is AttemptState.PLACING else AttemptEvent.NO_PLACE
     waiting = replace(
         attempt, state=follow(attempt.state, event), not_before=until, lease=None, updated=tick.now
     )
