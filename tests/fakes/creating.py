@@ -9,7 +9,7 @@ import msgspec
 from spotwarden.model.instance import Instance, Operation, Status
 from spotwarden.ports import RejectedError
 from tests.fakes.fate import Fate, is_flexible
-from tests.fakes.vms import Vm
+from tests.fakes.vms import SYSTEM, Vm
 from tests.fakes.wanted import Wanted, names_of, zones_of
 
 STOCKOUT = (
@@ -97,14 +97,24 @@ class Creating(Fate):
 
     def _look_for_room(self, vm: Vm, operation: Operation, expires: datetime) -> None:
         if vm.seen.id not in self.vms.living or vm.seen.status is not Status.PENDING:
+            if not self.vms.log[operation.name].done:
+                self.vms.end(operation, f"RESOURCE_NOT_FOUND: The resource '{vm.seen.name}' was not found")
             return
         if self._take_room(vm.seen.zone, machine_of(vm.body)):
             self.vms.become(vm.seen.id, Status.PROVISIONING)
             self.vms.later(self._timings.start, lambda: self._settle(vm, operation, Status.RUNNING))
         elif self.clock.now() >= expires:
-            self._refuse(vm, operation)
+            self._expire(vm, operation)
         else:
             self.vms.later(FLEXIBLE_LOOK, lambda: self._look_for_room(vm, operation, expires))
+
+    def _expire(self, vm: Vm, operation: Operation) -> None:
+        """Delete it; where its insert is done, only the log of deletions can tell."""
+        if self.vms.log[operation.name].done:
+            self.vms.end(self.vms.begin("delete", vm.seen, SYSTEM))
+            self.vms.remove(vm.seen.id)
+        else:
+            self._refuse(vm, operation)
 
     def _settle(self, vm: Vm, operation: Operation, status: Status, error: str = "") -> None:
         """End a start or an insert; a VM that was taken down meanwhile stays so."""

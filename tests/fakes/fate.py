@@ -103,8 +103,8 @@ class Fate:
         """Take a VM away, as its termination action says; one that is not spot is at its time limit."""
         vm = self.vms.named(name)
         if is_flexible(vm.body):
-            expiry = self.vms.begin("delete", vm.seen, SYSTEM)
-            self.vms.take_down(vm, expiry, self._timings.stop, remove=True)
+            expiry = self.vms.begin("delete" if vm.deletes_itself else "stop", vm.seen, SYSTEM)
+            self.vms.take_down(vm, expiry, self._timings.stop, remove=vm.deletes_itself)
             return
         operation = self.vms.begin("compute.instances.preempted", vm.seen, SYSTEM)
         self.vms.take_down(vm, operation, self._timings.stop, remove=vm.deletes_itself)

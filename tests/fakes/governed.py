@@ -15,7 +15,7 @@ from tests.fakes.clock import VirtualClock
 from tests.fakes.creating import instance
 from tests.fakes.vms import Timings, Vm
 
-BEING_MADE = {Status.PROVISIONING, Status.STAGING}
+BEING_MADE = {Status.PENDING, Status.PROVISIONING, Status.STAGING}
 AT_REST = {Status.TERMINATED, Status.STOPPED}
 _PLACES = {"disk": "zones/{}/disks/{}", "address": "regions/{}/addresses/{}"}
 

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from msgspec.structs import replace
 
-from spotwarden.model.action import LaunchInstances, Tell, Wait, WriteAttempt
+from spotwarden.model.action import LaunchInstances, Survey, Tell, Wait, WriteAttempt
 from spotwarden.model.attempt import AttemptState, Try
 from spotwarden.model.instance import Status
 from spotwarden.model.jobfile import JobFile
@@ -64,6 +64,43 @@ def test_a_wait_in_vain_is_a_refusal_of_now(some, placing, step, tick):
     assert (refused.place, refused.refused, following.place) == (HOME, NOW, NEXT)
     (told,) = [item for item in news(written.record, tick) if item.event is PlaceEvent.STOCKOUT]
     assert (told.place, told.at) == (HOME, NOW)
+
+
+GONE = "RESOURCE_NOT_FOUND: The resource 'test-vm' was not found"
+ADA = "ada@example.com"
+
+
+@pytest.fixture
+def gone(some, placing, walk):
+    """What comes of an attempt whose VM went before it had room: by whom the log says, if anybody."""
+
+    def build(user, *, error=GONE):
+        insert = some.operation("insert", name="op", target_id="2001", error=error, request_id="r", at=NOW)
+        removal = some.operation("delete", name="gone", target_id="2001", user=user, at=NOW)
+        log = (insert, removal) if user else (insert,)
+        return walk(placing(insert), some.surveyed(inserts=log))[1].newest
+
+    return build
+
+
+@pytest.mark.parametrize("error", [GONE, ""], ids=["its insert failed", "its insert was done"])
+def test_a_persons_delete_of_a_vm_that_waits_for_room_closes_the_job(gone, error):
+    """However long it has waited: its insert is looked for as far back as it was asked for."""
+    assert gone(ADA, error=error).state is AttemptState.STOPPED
+
+
+def test_a_vm_that_went_in_line_without_a_word_is_asked_for_again_once_the_log_would_tell(gone, limits):
+    """The log may be late, and a person may have deleted it."""
+    attempt = gone("")
+    assert (attempt.state, attempt.not_before) == (AttemptState.BACKING_OFF, NOW + limits.log_delay)
+
+
+def test_a_request_that_expired_after_its_insert_was_done_is_a_refusal(gone):
+    """Compute Engine itself deleted the VM, and no word of it is that the job ran."""
+    attempt = gone("system", error="")
+    refused, following = attempt.tries[-2:]
+    assert (attempt.state, refused.place, following.place) == (AttemptState.PLACING, HOME, NEXT)
+    assert "expired" in refused.error
 
 
 @pytest.fixture
@@ -159,6 +196,46 @@ def test_a_vm_that_is_seen_before_it_has_room_has_not_begun(by_hand, step, some,
     }
     assert time_up(by_hand(Status.PENDING, **known), NOW) == timedelta(0)
     assert step(by_hand(Status.RUNNING, **known)).record.started == began
+
+
+def test_its_wait_is_no_run_time_where_it_is_seen_first_while_it_is_being_made(by_hand, step):
+    """Its creation, hours ago, is not its start; Compute Engine tells of none yet."""
+    seen = step(by_hand(Status.PROVISIONING)).record
+    assert (seen.created, seen.started) == (NOW - HOUR, None)
+    began = NOW - timedelta(minutes=2)
+    assert step(by_hand(Status.RUNNING, started=began)).record.started == began
+
+
+@pytest.mark.parametrize("done", [True, False])
+@pytest.mark.parametrize(("status", "told"), [(Status.PENDING, True), (Status.PROVISIONING, False)])
+def test_the_owner_is_told_that_it_waits_only_while_it_does(some, placing, step, done, status, told):
+    """Whether or not its insert is done; the lists are asked first."""
+    operation = some.operation("insert", name="op", target_id="2001", done=done)
+    there = some.instance(id="2001", status=status, started=None, job="test-vm", attempt=2, turn=1)
+    facts = placing(operation, instances=(there,))
+    waits = replace(facts.ledger[-1], attempt=replace(facts.ledger[-1].attempt, waits_told=0))
+    facts = replace(facts, ledger=(facts.ledger[0], waits))
+    assert isinstance(step(facts), Survey)
+    found = step(replace(facts, surveyed=True))
+    assert (isinstance(found, Tell) and found.notice.kind == "waits_for_room") is told
+
+
+@pytest.mark.parametrize(("status", "told"), [(Status.PENDING, True), (Status.PROVISIONING, False)])
+def test_the_owner_of_a_vm_launched_by_hand_is_told_that_it_waits(by_hand, step, some, status, told):
+    """Where it waits, and since it was asked for."""
+    seen = step(by_hand(Status.PENDING)).record
+    vm = some.instance(created=NOW - HOUR, started=None, status=status)
+    known = {
+        "ledger": (replace(some.attempt(), attempt=seen),),
+        "nodes": (some.node(marker=None, instance=vm, history=()),),
+        "instances": (vm,),
+        "watched": some.watched(),
+    }
+    found = step(by_hand(status, **known))
+    assert isinstance(found, Tell) is told
+    if told:
+        assert found.notice.what == "test-vm has waited 30 min for a VM"
+        assert found.notice.why == f"attempt 1 asked {HOME} (the request waits there)"
 
 
 def test_a_new_request_is_bounded_by_no_less_than_it_may_be(some, placing, walk):

@@ -115,6 +115,32 @@ def test_a_running_job_is_closed_and_its_vms_go(ada, script, delete):
     assert owner.pauses == [3.0]
 
 
+@pytest.mark.parametrize("delete", [False, True])
+def test_a_vm_that_waits_for_capacity_is_deleted(ada, delete):
+    """Compute Engine refuses to stop it, and it would run later, for nobody."""
+    scheduling = (
+        b"FLEX_START --maintenance-policy=TERMINATE --request-valid-for-duration=2h --max-run-duration=7d"
+    )
+    owner = ada(SCRIPT.replace(b"SPOT", scheduling))
+    compute = owner.world.cloud.compute
+    owner.world.settle(2)
+    for zone in ZONES:
+        compute.stock_out(zone)
+    owner.world.preempt()
+    owner.world.wait(minutes=2)
+    owner.world.settle(2)
+    assert [vm.status for vm in owner.world.instances()] == [Status.PENDING]
+    done = owner.stop(delete=delete).verdict.done
+    assert "Compute Engine was asked to delete test-vm" in done
+    assert "stop test-vm" not in done
+    owner.world.settle(2)
+    for zone in ZONES:
+        compute.restock(zone)
+    owner.world.settle(4)
+    assert owner.world.instances() == ()
+    assert owner.world.records()[-1].state is AttemptState.STOPPED
+
+
 @pytest.mark.parametrize("script", [KEPT, GANG], ids=["kept", "gang"])
 def test_what_was_stopped_while_it_was_being_made_opens_the_job_when_it_is_started_again(ada, script):
     """No sweep had written down what ran: the stop names it, and a person's start of it is heard."""

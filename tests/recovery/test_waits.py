@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from spotwarden.model.action import Tell, Wait, WriteAttempt
 from spotwarden.model.attempt import AttemptState, Lease, Try
+from spotwarden.model.instance import Status
 from spotwarden.model.jobfile import JobFile
 from spotwarden.recovery.waits import STAGES, tell_of_wait
 from tests.recovery.facts import HOME, NOW
@@ -21,14 +22,23 @@ HALF, FOUR, DAY = STAGES
 def waiting(some):
     """A job whose second attempt backs off since so long, refused in these places for these reasons."""
 
-    def build(since=HALF, errors=((HOME, SHORT), (NEXT, SHORT)), *, launch=None, file=JobFile(), **facts):
+    def build(
+        since=HALF,
+        errors=((HOME, SHORT), (NEXT, SHORT)),
+        *,
+        launch=None,
+        file=JobFile(),
+        instances=(),
+        **facts,
+    ):
         tries = tuple(
             Try(place=place, request_id="r", at=NOW - SECOND, error=error) for place, error in errors
         )
         given = {"not_before": NOW + timedelta(minutes=5), "tries": tries, "created": NOW - since, **facts}
         attempt = some.attempt(2, AttemptState.BACKING_OFF, **given)
         ledger = (some.attempt(instances={"test-vm": "1001"}), attempt)
-        return some.job(ledger=ledger, nodes=(), launch=launch or some.launch(NEXT), file=file)
+        launch = launch or some.launch(NEXT)
+        return some.job(ledger=ledger, nodes=(), launch=launch, file=file, instances=instances)
 
     return build
 
@@ -101,13 +111,16 @@ def test_what_is_no_lack_of_room_is_told_elsewhere(waiting, policy, tick, error)
 
 def test_a_flex_start_request_in_line_counts(some, waiting, policy, tick):
     """No place has refused it yet; one that is just being made does not wait."""
-    facts = waiting(launch=some.launch(NEXT, flexible=True, spot=False))
+    pending = some.instance(id="2001", status=Status.PENDING, job="test-vm", attempt=2, turn=1)
+    facts = waiting(launch=some.launch(NEXT, flexible=True, spot=False), instances=(pending,))
     tries = (Try(place=HOME, request_id="r", at=NOW, operation="op"),)
     in_line = replace(facts.newest, state=AttemptState.PLACING, tries=tries, not_before=None)
     for launch, waits in ((facts.launch, True), (some.launch(NEXT), False)):
         ledger = (facts.ledger[0], replace(facts.ledger[1], attempt=in_line))
         notice = told(replace(facts, ledger=ledger, launch=launch), policy, tick)
         assert bool(notice) is waits
+    given_room = replace(pending, status=Status.PROVISIONING)
+    assert told(replace(facts, ledger=ledger, instances=(given_room,)), policy, tick) is None
     again = told(replace(facts, ledger=ledger), policy, tick)
     assert (HOME in again.why, "next zone" in again.then) == (True, True)
 

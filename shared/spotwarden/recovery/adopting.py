@@ -1,6 +1,6 @@
 """What its developer launched without us, and what runs: written down when it is first seen."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -78,7 +78,7 @@ def adopt(facts: JobFacts, tick: Tick) -> WriteAttempt | KeepWatch | None:
         updated=tick.now,
         reason="started again by a person, and seen" if again else "launched by its developer, and seen",
         instances=ids,
-        started=None if waiting(new.values(), ids.values()) else began,
+        started=None if _has_not_begun(facts, new.values()) else began,
         seen=True,
         owner=facts.owner,
         registered={
@@ -88,6 +88,12 @@ def adopt(facts: JobFacts, tick: Tick) -> WriteAttempt | KeepWatch | None:
         },
     )
     return WriteAttempt(reason=record.reason, record=record, generation=0, after=facts.head)
+
+
+def _has_not_begun(facts: JobFacts, seen: Collection[Instance]) -> bool:
+    """Whether a VM of these waits for room, or has just got it: its wait is no run time."""
+    made = is_flexible(facts) and any(instance.started is None for instance in seen)
+    return made or waiting(seen, {instance.id for instance in seen})
 
 
 def _made_with(facts: JobFacts, ids: Mapping[str, str]) -> dict[str, str]:
@@ -259,7 +265,7 @@ def watch_of(facts: JobFacts, newest: Attempt) -> Watch:
 
 
 def _has_room(facts: JobFacts, newest: Attempt) -> datetime | None:
-    """When the last of its VMs began to run, of those that were PENDING when they were seen first."""
+    """When the last of its VMs began to run, of those that had not when they were seen first."""
     if newest.started is not None or not newest.seen or not is_flexible(facts):
         return None
     ids = set(newest.wanted.values())

@@ -16,6 +16,7 @@ from spotwarden.recovery import avoiding, notices, placement
 from spotwarden.recovery.bounds import work_left
 from spotwarden.recovery.choosing import Choosing, choose, hopeless
 from spotwarden.recovery.elastic import least_of
+from spotwarden.recovery.flexible import is_flexible
 from spotwarden.recovery.handover import asks_for_notice
 from spotwarden.recovery.launching import request_id
 from spotwarden.recovery.lifecycle import AttemptEvent, follow
@@ -138,10 +139,12 @@ def go_on(facts: JobFacts, failed: Recorded, policy: Policy, tick: Tick, *, leas
     """After a try that is known to have failed: the next place at once, where one is open.
 
     A repetition that is refused for its notice waits for the log: the first request may have been carried out
-    all the same, its id forgotten since, and what it made removed by a person.
+    all the same, its id forgotten since, and what it made removed by a person. So does a Flex-start VM that
+    went before it had room, and not because there was none.
     """
     last = failed.attempt.tries[-1]
-    if lacks_notice(last) and last.at < tick.now and not last.operation:
+    repeated = lacks_notice(last) and last.at < tick.now and not last.operation
+    if repeated or (_went_in_line(last) and is_flexible(facts)):
         return _back_off_until(failed, tick.now + policy.recovery.log_delay, last.error, tick)
     match refusal(failed.attempt.tries[-1].error):
         case RefusalKind.NOT_READY:
@@ -149,6 +152,11 @@ def go_on(facts: JobFacts, failed: Recorded, policy: Policy, tick: Tick, *, leas
         case RefusalKind.FORBIDDEN:
             return _forbidden(facts, failed, policy, tick)
     return ask(facts, failed, policy, tick, lease=lease, waited=False)
+
+
+def _went_in_line(last: Try) -> bool:
+    created = last.kind is TryKind.CREATE and bool(last.operation)
+    return created and refusal(last.error) is RefusalKind.OTHER
 
 
 def _forbidden(facts: JobFacts, failed: Recorded, policy: Policy, tick: Tick) -> Step:

@@ -34,6 +34,7 @@ from spotwarden.recovery.judging import LossFinding, answered, closed, find
 from spotwarden.recovery.planned import move
 from spotwarden.recovery.removal import by_person, told_late
 from spotwarden.recovery.truth_table import LossVerdict, judge
+from spotwarden.recovery.waits import tell_if_pending
 
 IN_FLIGHT = {AttemptState.CLAIMED, AttemptState.PLACING, AttemptState.BACKING_OFF}
 OVERSLEPT = timedelta(minutes=10)
@@ -162,7 +163,12 @@ def _found(facts: JobFacts, finding: LossFinding, policy: Policy, tick: Tick) ->
     judgement = finding.judgement
     match judgement.verdict:
         case LossVerdict.LEAVE:
-            return follow_wish(facts, tick) or settle(facts, tick) or move(facts, policy, tick)
+            return (
+                tell_if_pending(facts, policy, tick)
+                or follow_wish(facts, tick)
+                or settle(facts, tick)
+                or move(facts, policy, tick)
+            )
         case LossVerdict.WAIT:
             return _wait(facts, finding)
         case LossVerdict.CLEAR:

@@ -10,6 +10,7 @@ from spotwarden.model.notice import Notice, Severity
 from spotwarden.model.policy import Policy
 from spotwarden.model.spans import span
 from spotwarden.model.tick import Tick
+from spotwarden.recovery.flexible import waiting
 from spotwarden.recovery.notices import state_of
 from spotwarden.recovery.price_limits import ExpensivePlace, kept_away
 from spotwarden.recovery.refusals import RefusalKind, lacks_notice, refusal
@@ -45,7 +46,8 @@ def waits_for_room(
     expensive = kept_away(facts, policy.placement, tick.now - attempt.created)
     refused = {tried.place: tried for tried in attempt.tries if tried.error and not lacks_notice(tried)}
     asked = [f"{place} ({_SHORT[refusal(tried.error)]})" for place, tried in refused.items()]
-    waits = [f"{last.place} (the request waits there)" for last in attempt.tries[-1:] if not last.error]
+    there = [tried.place for tried in attempt.tries[-1:] if not tried.error] or _pending(facts, attempt)
+    waits = [f"{place} (the request waits there)" for place in there]
     named = ", ".join((*asked[-PLACES_NAMED:], *waits)) or "no place"
     return Notice(
         id=f"waits-for-room/{attempt.job}/{attempt.number}/{int(waited.total_seconds())}",
@@ -62,6 +64,12 @@ def waits_for_room(
         owner=facts.owner,
         evidence={"waits since": f"{attempt.created:%Y-%m-%d %H:%M} UTC", "attempt": str(attempt.number)},
     )
+
+
+def _pending(facts: JobFacts, attempt: Attempt) -> list[str]:
+    """Where the VM waits that its developer has asked for."""
+    own = set(attempt.wanted.values())
+    return [item.zone for item in facts.instances if item.id in own and waiting(facts.instances, (item.id,))]
 
 
 _SHORT = dict.fromkeys(RefusalKind, "refused") | {

@@ -6,6 +6,7 @@ Sources: "About Flex-start VMs", "Compute Engine instance lifecycle", "Limit the
 from collections.abc import Iterable
 from datetime import timedelta
 
+from spotwarden.model.attempt import Attempt
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.instance import Instance, Status
 from spotwarden.model.ladder import VmModel
@@ -21,6 +22,21 @@ def is_flexible(facts: JobFacts) -> bool:
     if tries and tries[-1].model is not None:
         return tries[-1].model is VmModel.FLEX
     return isinstance(facts.launch, Launch) and facts.launch.flexible
+
+
+def pending(facts: JobFacts, attempt: Attempt) -> tuple[Instance, ...]:
+    """What the newest try has made and the lists show without room yet.
+
+    The operation says whose it is where the lists don't tell yet.
+    """
+    asked = (attempt.job, attempt.number, attempt.tries[-1].turn if attempt.tries else 0)
+    named = facts.operation.target_id if facts.operation else ""
+    return tuple(
+        instance
+        for instance in (*facts.instances, *facts.namesakes)
+        if instance.status is Status.PENDING
+        and (instance.id == named or (instance.job, instance.attempt, instance.turn) == asked)
+    )
 
 
 def waiting(instances: Iterable[Instance], ids: Iterable[str]) -> bool:

@@ -28,6 +28,7 @@ from spotwarden.model.facts import JobFacts, NodeFacts
 from spotwarden.model.instance import Instances, Operation, Operations, Status
 from spotwarden.model.outcome import Done, Outcome, Rejected, Unanswered
 from spotwarden.model.watch import Watched
+from spotwarden.recovery.inserts import of_requests
 
 UNANSWERED_AT_MOST = 3
 """How often one sweep repeats a request that got no answer; the request id makes that safe."""
@@ -113,14 +114,30 @@ def _survey(facts: JobFacts, _step: Survey, outcome: Done) -> JobFacts:
     seen, log = outcome.instances or Instances(), outcome.operations or Operations()
     missing = sorted({*seen.unreachable, *log.unreachable})
     made = [operation for operation in log.items if operation.kind in {"insert", "bulkInsert"}]
+    inserts = tuple({insert.name: insert for insert in (*facts.inserts, *made)}.values())
     return replace(
         facts,
         nodes=tuple(_with_log(facts, node, log.items) for node in facts.nodes),
         outlived=tuple(_with_log(facts, fact, log.items) for fact in facts.outlived),
         instances=seen.items,
-        inserts=tuple({insert.name: insert for insert in (*facts.inserts, *made)}.values()),
+        tried=tuple(_with_log(facts, node, log.items) for node in _tried(facts, inserts)),
+        inserts=inserts,
         unsure=f"unreachable: {', '.join(missing)}" if missing else "",
         surveyed=True,
+    )
+
+
+def _tried(facts: JobFacts, inserts: Sequence[Operation]) -> Sequence[NodeFacts]:
+    """What the tries of the newest attempt have begun to make, with what only the newer log tells of.
+
+    A request for a Flex-start VM may be hours old, and a sweep reads no more of the log than it needs.
+    """
+    known = {node.instance_id for node in facts.tried}
+    requests = {tried.request_id for tried in facts.newest.tries} if facts.newest else set()
+    more = (insert for insert in of_requests(inserts, requests) if insert.target_id not in known)
+    return (
+        *facts.tried,
+        *(NodeFacts(node=insert.target_name, instance_id=insert.target_id) for insert in more),
     )
 
 

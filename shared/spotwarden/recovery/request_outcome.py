@@ -12,8 +12,10 @@ from spotwarden.model.launch import Launch
 from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
 from spotwarden.recovery import asking, finishing, planned
+from spotwarden.recovery.actors import Actor, actor
 from spotwarden.recovery.clearing import clear_the_way, in_the_way
 from spotwarden.recovery.ending import stop
+from spotwarden.recovery.fates import REMOVALS, cause_of
 from spotwarden.recovery.finishing import (
     finish,
     inserted,
@@ -26,11 +28,12 @@ from spotwarden.recovery.flexible import is_flexible, waiting
 from spotwarden.recovery.identity import CLOCKS_APART
 from spotwarden.recovery.leasing import lease
 from spotwarden.recovery.progress import UNANSWERED_AT_MOST
-from spotwarden.recovery.refusals import lacks_notice
+from spotwarden.recovery.refusals import RefusalKind, lacks_notice, refusal
 from spotwarden.recovery.removal import removed
-from spotwarden.recovery.waits import tell_of_wait
+from spotwarden.recovery.waits import is_due, tell_of_wait
 
 REMOVED = "a person has removed an instance of it since"
+EXPIRED = "stockout: the request expired before there was capacity"
 TOLD_LATE = timedelta(minutes=5)
 """What was asked for longer ago may be lost again by the time it is told of: then it is looked for first."""
 
@@ -49,10 +52,10 @@ def created(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> St
             return _forgotten(facts, newest, policy, tick)
         return Look(place=last.place, operation=last.operation)
     if not operation.done:
-        return tell_of_wait(facts, newest, policy, tick) or _under_way(facts, last)
+        return _in_line(facts, newest, policy, tick) or _under_way(facts, last)
     if operation.error:
         return refused(facts, newest, operation.error, policy, tick)
-    if step := _without_room(facts, attempt, operation):
+    if step := _without_room(facts, newest, operation, policy, tick):
         return step
     if tick.now - last.at > TOLD_LATE and (step := _look_for(facts, attempt, operation)):
         return step
@@ -79,18 +82,52 @@ def _under_way(facts: JobFacts, last: Try) -> Wait:
     return Wait(reason=f"Compute Engine is still {doing} it in {last.place}")
 
 
-def _without_room(facts: JobFacts, attempt: Attempt, operation: Operation) -> Step | None:
+def _in_line(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> Step | None:
+    """Tell the owner of a Flex-start VM how long it waits, once the lists show that it still does.
+
+    None where nothing is to be told.
+    """
+    attempt = newest.attempt
+    if attempt.tries[-1].kind is not TryKind.CREATE or not is_flexible(facts) or not is_due(attempt, tick):
+        return None
+    return tell_of_wait(facts, newest, policy, tick) if facts.surveyed else survey(facts, attempt)
+
+
+def _without_room(
+    facts: JobFacts, newest: Recorded, operation: Operation, policy: Policy, tick: Tick
+) -> Step | None:
     """Wait for a Flex-start VM that is PENDING; None for any other.
 
     Google does not say whether the operation of its insert is done before there is room: it is not built on.
     """
+    attempt = newest.attempt
     if attempt.tries[-1].kind is not TryKind.CREATE or not is_flexible(facts):
         return None
     if not facts.surveyed:
         return survey(facts, attempt)
     # The operation says whose it is; the lists may not have told yet.
-    waits = waiting((*facts.instances, *facts.namesakes), (operation.target_id,))
-    return _under_way(facts, attempt.tries[-1]) if waits else None
+    if waiting((*facts.instances, *facts.namesakes), (operation.target_id,)):
+        return _in_line(facts, newest, policy, tick) or _under_way(facts, attempt.tries[-1])
+    return _gone_in_line(facts, newest, operation, policy, tick)
+
+
+def _gone_in_line(
+    facts: JobFacts, newest: Recorded, operation: Operation, policy: Policy, tick: Tick
+) -> Step | None:
+    """Stop with a person who has deleted a VM before it ran, or ask elsewhere where its request has expired.
+
+    None where it is there, or may be, or has registered itself, or the log says nothing of it.
+    """
+    vm_id = operation.target_id
+    there = any(instance.id == vm_id for instance in (*facts.instances, *facts.namesakes))
+    if there or facts.unsure or vm_id in facts.registrations.values():
+        return None
+    if removed(facts, newest.attempt):
+        return stop(facts, newest, REMOVED, tick)
+    causes = (cause_of(node) for node in facts.tried if node.instance_id == vm_id)
+    if any(cause and cause.kind in REMOVALS and actor(cause.user) is Actor.GOOGLE for cause in causes):
+        return refused(facts, newest, EXPIRED, policy, tick)
+    return None
 
 
 def _look_for(facts: JobFacts, attempt: Attempt, operation: Operation) -> Step | None:
@@ -154,7 +191,9 @@ def refused(facts: JobFacts, newest: Recorded, error: str, policy: Policy, tick:
     # A refusal that is no operation's may answer a repetition, when the first request was carried out
     # unanswered; what it made may be dead already. Or its developer has launched it by hand a moment ago.
     direct = not attempt.tries[-1].operation
-    if (gang or direct) and not facts.surveyed:
+    # A Flex-start VM that went in line, and not for want of room, may have been deleted by a person.
+    unclear = is_flexible(facts) and refusal(error) is RefusalKind.OTHER
+    if (gang or direct or unclear) and not facts.surveyed:
         return survey(facts, attempt)
     ids = made(facts, attempt, dead=not gang) or revived(facts, attempt)
     least = attempt.tries[-1].least

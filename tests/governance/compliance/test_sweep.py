@@ -289,6 +289,17 @@ def test_a_vm_that_is_not_up_is_not_judged(world, gone):
     assert world.kinds() == []
 
 
+def test_a_vm_that_waits_for_room_is_not_judged_before_it_runs(world):
+    """It uses nothing yet, and nobody could stop it."""
+    vm = world.vm()
+    world.cloud.compute.vms.become(vm, Status.PENDING)
+    world.sweep_for(hours=3)
+    assert world.kinds() == []
+    world.cloud.compute.vms.become(vm, Status.RUNNING)
+    world.sweep()
+    assert world.kinds() == ["compliance_warning"]
+
+
 def test_what_a_list_hides_is_not_taken_for_mended(world):
     """The case stays open, and nothing is done meanwhile."""
     vm = world.vm()

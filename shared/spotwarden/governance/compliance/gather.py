@@ -20,8 +20,8 @@ from spotwarden.model.instance import Status
 from spotwarden.model.watch import Watch
 from spotwarden.recovery.open_jobs import read_watches
 
-UP = frozenset({Status.PENDING, Status.PROVISIONING, Status.STAGING, Status.RUNNING, Status.REPAIRING})
-"""What runs or is about to; a VM that has stopped uses nothing that a policy would rule."""
+UP = frozenset({Status.PROVISIONING, Status.STAGING, Status.RUNNING, Status.REPAIRING})
+"""What runs or is about to; a VM that has stopped, or waits for room, uses nothing to rule."""
 
 
 def gather(context: SweepContext, only: Collection[str]) -> ComplianceFacts:

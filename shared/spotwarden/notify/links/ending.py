@@ -7,7 +7,7 @@ from uuid import NAMESPACE_URL, uuid5
 from spotwarden.model.action import Change, DeleteInstance, StopInstance, WriteAttempt
 from spotwarden.model.attempt import CLOSED, Attempt, AttemptState
 from spotwarden.model.facts import JobFacts
-from spotwarden.model.instance import Instance
+from spotwarden.model.instance import Instance, Status
 from spotwarden.model.policy import Policy
 from spotwarden.model.spans import moment
 from spotwarden.notify.links.reply import AnswerVerdict, OfferFacts, OfferStanding
@@ -48,8 +48,6 @@ def end(
             instead="To delete its VMs and discard the data, run:",
             command=f"spotwarden stop {facts.job} --delete",
         )
-    named = names([instance.name for instance in meant])
-    verb = "deleted" if delete else "stopped"
     return AnswerVerdict(
         standing=OfferStanding.OPEN,
         title=f"Stop {facts.job}?",
@@ -57,13 +55,13 @@ def end(
             text
             for text in (
                 f"{facts.job} will be closed as stopped, so that nothing restarts it." if closing else "",
-                f"{named} will be {verb}." if meant else "None of its VMs is seen running.",
+                _says(meant, delete=delete) if meant else "None of its VMs is seen running.",
             )
             if text
         ),
         notes=_notes(offer_facts, facts, meant, delete=delete),
         steps=(*closing, *(_step(offer_facts, node, now, delete=delete) for node in meant)),
-        done=_done(facts, named, closed=bool(closing), delete=delete),
+        done=_done(facts, meant, closed=bool(closing), delete=delete),
     )
 
 
@@ -142,13 +140,28 @@ def _over_already(facts: JobFacts) -> AnswerVerdict:
     return settled(f"{facts.job} is over", says, done=says)
 
 
+def _deleted(meant: list[Instance], *, delete: bool) -> list[Instance]:
+    """Those that are deleted: a VM that waits for capacity can't be stopped, and would run later."""
+    return [instance for instance in meant if delete or instance.status is Status.PENDING]
+
+
+def _says(meant: list[Instance], *, delete: bool) -> str:
+    gone = _deleted(meant, delete=delete)
+    stopped = [instance.name for instance in meant if instance not in gone]
+    said = [f"{names(stopped)} will be stopped."] if stopped else []
+    why = "" if delete else ", for it waits for capacity and has no data"
+    said += [f"{names([instance.name for instance in gone])} will be deleted{why}."] if gone else []
+    return " ".join(said)
+
+
 def _notes(
     offer_facts: OfferFacts, facts: JobFacts, meant: list[Instance], *, delete: bool
 ) -> tuple[str, ...]:
     notes = []
     if meant and offer_facts.scratch:
         notes.append("The data on their local SSDs is discarded.")
-    count, each = len(meant), offer_facts.gb_kept if delete else offer_facts.gb
+    left = meant if delete else [node for node in meant if node not in _deleted(meant, delete=False)]
+    count, each = len(left), offer_facts.gb_kept if delete else offer_facts.gb
     if count and each:
         total = f"{count * each:,} GB of disks"
         if delete:
@@ -161,15 +174,19 @@ def _notes(
     return tuple(notes)
 
 
-def _done(facts: JobFacts, named: str, *, closed: bool, delete: bool) -> str:
+def _done(facts: JobFacts, meant: list[Instance], *, closed: bool, delete: bool) -> str:
     said = [f"{facts.job} is closed as stopped"] if closed else []
-    said += [f"Compute Engine was asked to {'delete' if delete else 'stop'} {named}"] if named else []
+    gone = _deleted(meant, delete=delete)
+    for verb, some in (("stop", [node for node in meant if node not in gone]), ("delete", gone)):
+        named = names([instance.name for instance in some])
+        said += [f"Compute Engine was asked to {verb} {named}"] if some else []
     return "; ".join(said)
 
 
 def _step(offer_facts: OfferFacts, instance: Instance, now: datetime, *, delete: bool) -> Change:
     """The same request however often it is asked for by one command."""
     offer = offer_facts.offer
+    delete = bool(_deleted([instance], delete=delete))
     request = str(uuid5(NAMESPACE_URL, f"spotwarden/answers/{offer.id}/{delete}/{instance.id}"))
     if delete:
         return DeleteInstance(
