@@ -15,7 +15,9 @@ def main() -> int:
     arguments = _arguments()
     switched = {name for name in arguments.with_.split(",") if name}
     without = {*(() if arguments.all else WAITING), *arguments.without.split(",")} - switched - {""}
-    setting = PlaneSetting(seed=arguments.seed, without=tuple(sorted(without)), hunts=arguments.hunt)
+    setting = PlaneSetting(
+        seed=arguments.seed, without=tuple(sorted(without)), hunts=arguments.hunt, story=arguments.story
+    )
     if arguments.replay:
         faults, world = replay(arguments.replay, setting)
         _say("\n".join([*world.log, *(faults or ["nothing was wrong"])]))
@@ -51,6 +53,7 @@ def _arguments() -> argparse.Namespace:
         action="store_true",
         help="play hunts: people act while sweeps sleep",
     )
+    parser.add_argument("--story", default="", choices=["", *STORIES], help="have each history tell this one")
     parser.add_argument("--line", action="store_true", help="tell a failure as a line of found.jsonl")
     parser.add_argument("--replay", default="", help="play these commands, the JSON of a story")
     return parser.parse_args()

@@ -129,6 +129,8 @@ class Launch(Command, frozen=True, kw_only=True, tag=True):
 
     `gpus` each VM has; `shy` ones do not register their ids; `mute` ones send no heartbeat; `capped` ones say
     in job.toml how long they may run; `odd` ones are not what the policy wants; `owned` ones name a person.
+    A Flex-start VM waits for `valid` seconds and runs for `longest`; at that limit it is stopped, and `kept`,
+    or deleted. What `climbs` has a ladder: spot VMs, then Flex-start ones, then on-demand ones.
     """
 
     kind: Kind
@@ -141,6 +143,10 @@ class Launch(Command, frozen=True, kw_only=True, tag=True):
     capped: bool = False
     odd: bool = False
     owned: bool = True
+    valid: int = 300
+    longest: int = 604_800
+    kept: bool = False
+    climbs: bool = False
 
 
 class Behave(Command, frozen=True, kw_only=True, tag=True):

@@ -128,12 +128,22 @@ OUT = 0.4
 BEFALLEN = 0.5
 """How often something befalls a job while it is moved."""
 STRIKES = ("preempt", "preempt", "host", "person", "person one", "outage", "hide", "mood", "end", "collapse")
+CLIMBING = (c.Kind.SOLO, c.Kind.KEPT, c.Kind.MUTE)
+"""Of these a job may climb a ladder: a gang's has no Flex-start VMs."""
+WEEK = 7 * 24 * 3_600
+"""Seconds that a Flex-start VM may run at most."""
+BEFALL_WAITING = (*STRIKES, "preempt", "person", "person", "type", "type", "lag", "click", "stockout", "host")
 LONG = ("mood", "mood one", "end", "click", "observe")
 """After these governance takes its time."""
 
 
-def draw(seed: str, *, kinds: Collection[c.Kind] = KINDS, without: Collection[str] = ()) -> list[c.Command]:
-    """The history of this seed, of jobs of these kinds, without these blows; always the same."""
+def draw(
+    seed: str, *, kinds: Collection[c.Kind] = KINDS, without: Collection[str] = (), story: str = ""
+) -> list[c.Command]:
+    """The history of this seed, of jobs of these kinds, without these blows; always the same.
+
+    With a `story` it tells that one and no other.
+    """
     chance = Random(seed)
     choice = sorted(kinds, key=lambda kind: kind.name)
     drawn: list[c.Command] = [launched(chance, choice) for _ in range(chance.choice((1, 1, 2, 2, 3)))]
@@ -154,6 +164,8 @@ def draw(seed: str, *, kinds: Collection[c.Kind] = KINDS, without: Collection[st
     if "more" not in without and (apart := Random(f"{seed}/more")).random() < MORE:
         place = apart.randrange(3, len(drawn) + 1)
         drawn[place:place] = apart.choice((_rewritten, _forged, _announced, _regretted))(apart)
+    if story:
+        return [*STORIES[story][1](Random(f"{seed}/{story}"), drawn)]
     for name, (share, told) in STORIES.items():
         if name not in without and (apart := Random(f"{seed}/{name}")).random() < share:
             return [*told(apart, drawn)]
@@ -209,10 +221,44 @@ def _cheaper(chance: Random, drawn: list[c.Command]) -> Iterator[c.Command]:
     yield from drawn[at:]
 
 
+def _flex(chance: Random, drawn: list[c.Command]) -> Iterator[c.Command]:
+    """The same with a job whose VM waits for room, in zones that run out and have some again."""
+    climbs = chance.random() < 0.3
+    launch = launched(chance, CLIMBING if climbs else (c.Kind.FLEX,))
+    if chance.random() < 0.6:
+        yield from _room(chance, left=0)
+    yield replace(
+        launch,
+        valid=chance.choice((300, 300, 1_800, 7_200)),
+        longest=chance.choice((WEEK, WEEK, 1_800, 5_400)),
+        kept=chance.random() < 0.3,
+        climbs=climbs,
+    )
+    yield p.Tick(minutes=chance.choice((2, 12, 35)))
+    at = chance.randrange(len(drawn) + 1)
+    yield from drawn[:at]
+    for _ in range(chance.choice((2, 3, 4))):
+        if chance.random() < 0.7:
+            yield from _room(chance, left=chance.choice((0, 0, 1, None)))
+        yield BLOWS[chance.choice(BEFALL_WAITING)][1](chance)
+        yield c.Pass(seconds=chance.choice((1, 5, 35, 60)))
+        yield from _sweeps(chance)
+        if chance.random() < 0.7:
+            yield p.Tick(minutes=chance.choice((2, 6, 12, 45, 130)))
+    yield from drawn[at:]
+
+
+def _room(chance: Random, left: int | None) -> Iterator[c.Command]:
+    """A zone, or all of them, have room for so many VMs, or for any number."""
+    for zone in range(3) if chance.random() < 0.7 else [anyone(chance)]:
+        yield c.Stock(zone=zone, left=left)
+
+
 STORIES: Mapping[str, tuple[float, Callable[[Random, list[c.Command]], Iterator[c.Command]]]] = {
     "machines": (0.15, _machines),
     "cheaper": (0.12, _cheaper),
     "bent": (0.15, _bent),
+    "flex": (0.15, _flex),
 }
 """What else a history may be about, how often, and how it is told; at most one of them."""
 

@@ -38,6 +38,11 @@ class PlaneCompute(MemoryCompute):
         self.dark: set[str] = set()
         self.cards: Mapping[str, int] = {}
 
+    @property
+    def hidden(self) -> Collection[str]:
+        """The zones that lists leave out."""
+        return self._hidden
+
     def _machine(self, vm: Vm) -> Machine:
         made = super()._machine(vm)
         if made.gpus or not self.cards.get(made.id):

@@ -2,6 +2,7 @@
 
 from datetime import datetime, timedelta
 from functools import cache
+from typing import NamedTuple
 
 import msgspec
 
@@ -20,6 +21,22 @@ OPS = "ops@x.org"
 MACHINE, ODD = "g2-standard-4", "n1-standard-8"
 CAP = timedelta(hours=2)
 """How long a job that is capped may run."""
+LADDER = '{ model = "spot", up_to = "10m" }, { model = "flex", up_to = "40m" }, { model = "standard" }'
+
+
+class _Written(NamedTuple):
+    """What a script is written from."""
+
+    name: str
+    kind: Kind
+    zone: str
+    nodes: int
+    gpus: int
+    odd: bool
+    version: int
+    valid: int
+    longest: int
+    kept: bool
 
 
 class PlaneJob(RecoveredJob, kw_only=True):
@@ -32,7 +49,9 @@ class PlaneJob(RecoveredJob, kw_only=True):
     has ended it. `version` counts the scripts that its owner has stored after the first. `started` are
     the ids of its VMs that ran once a person had started some of them again, `beside` those that a person
     started while another attempt lived. `allowed` are the machine types that its owner ever let it have.
-    `less` are the nodes that a person has removed of a gang that bends.
+    `less` are the nodes that a person has removed of a gang that bends. A Flex-start VM of its waits for
+    `valid` seconds and runs for `longest`, then it is `kept`, stopped, or deleted; one that `climbs` has a
+    ladder.
     """
 
     owner: str = ""
@@ -55,6 +74,10 @@ class PlaneJob(RecoveredJob, kw_only=True):
     version: int = 0
     less: set[str] = msgspec.field(default_factory=set)
     allowed: set[str] = msgspec.field(default_factory=set)
+    valid: int = 0
+    longest: int = 0
+    kept: bool = False
+    climbs: bool = False
 
     @property
     def least(self) -> int:
@@ -64,12 +87,28 @@ class PlaneJob(RecoveredJob, kw_only=True):
     @property
     def script(self) -> bytes:
         """Its create script."""
-        return _script(self.name, self.kind, self.zone, len(self.nodes), self.gpus, self.odd, self.version)
+        return _script(self._as_written)
 
     @property
     def request(self) -> Request:
         """What its owner's gcloud sends."""
-        return _request(self.name, self.kind, self.zone, len(self.nodes), self.gpus, self.odd, self.version)
+        return _request(self._as_written)
+
+    @property
+    def _as_written(self) -> "_Written":
+        """What its script says, and nothing that happens to it."""
+        return _Written(
+            self.name,
+            self.kind,
+            self.zone,
+            len(self.nodes),
+            self.gpus,
+            self.odd,
+            self.version,
+            self.valid,
+            self.longest,
+            self.kept,
+        )
 
     @property
     def settings(self) -> bytes:
@@ -80,6 +119,7 @@ class PlaneJob(RecoveredJob, kw_only=True):
             'handover = true\nwork = "40h"' if self.kind is Kind.EARLY else "",
             f'nodes = "{self.least}:{len(self.nodes)}"' if self.kind is Kind.BENT else "",
             f"machines = {msgspec.json.encode(self.machines[1:]).decode()}" if self.allowed else "",
+            f"ladder = [{LADDER}]" if self.climbs else "",
         ]
         return "\n".join(line for line in lines if line).encode()
 
@@ -108,28 +148,38 @@ def new_job(number: int, said: Asked) -> PlaneJob:
         mute=said.mute,
         capped=said.capped,
         odd=said.odd,
+        valid=said.valid,
+        longest=said.longest,
+        kept=said.kept,
+        climbs=said.climbs,
     )
 
 
 @cache
-def _script(name: str, kind: Kind, zone: str, count: int, gpus: int, odd: bool, version: int) -> bytes:
-    team = f"team-{version}" if version else "vision"
-    action = "STOP" if kind is Kind.KEPT else "DELETE"
-    what = f"bulk create --name-pattern={name}-# --count={count}" if kind in GANGS else f"create {name}"
-    place = "--region=us-central1" if kind is Kind.ROAM else f"--zone={zone}"
-    cards = f" --accelerator=type=nvidia-l4,count={gpus}" if gpus else ""
-    track, notice = ("beta ", " --preemption-notice-duration=120s") if kind is Kind.EARLY else ("", "")
+def _script(said: _Written) -> bytes:
+    name = said.name
+    team = f"team-{said.version}" if said.version else "vision"
+    action = "STOP" if said.kind is Kind.KEPT or said.kept else "DELETE"
+    gang = said.kind in GANGS
+    what = f"bulk create --name-pattern={name}-# --count={said.nodes}" if gang else f"create {name}"
+    place = "--region=us-central1" if said.kind is Kind.ROAM else f"--zone={said.zone}"
+    cards = f" --accelerator=type=nvidia-l4,count={said.gpus}" if said.gpus else ""
+    early = said.kind is Kind.EARLY
+    track, notice = ("beta ", " --preemption-notice-duration=120s") if early else ("", "")
+    model = "--provisioning-model=SPOT"
+    if said.kind is Kind.FLEX:
+        waits = f"--request-valid-for-duration={said.valid}s --max-run-duration={said.longest}s"
+        model = f"--provisioning-model=FLEX_START --maintenance-policy=TERMINATE {waits}"
     return (
         f"#!/bin/bash\ngcloud {track}compute instances {what} {place} \\\n"
-        f"  --machine-type={ODD if odd else MACHINE}{cards}{notice} \\\n"
-        f"  --provisioning-model=SPOT --instance-termination-action={action} --metadata=team={team}\n"
+        f"  --machine-type={ODD if said.odd else MACHINE}{cards}{notice} \\\n"
+        f"  {model} --instance-termination-action={action} --metadata=team={team}\n"
     ).encode()
 
 
 @cache
-def _request(name: str, kind: Kind, zone: str, count: int, gpus: int, odd: bool, version: int) -> Request:
-    text = _script(name, kind, zone, count, gpus, odd, version)
-    stored = StoredScript(name=name, text=text, generation=1)
+def _request(said: _Written) -> Request:
+    stored = StoredScript(name=said.name, text=_script(said), generation=1)
     launch = launch_of(stored, PROJECT)
     if not isinstance(launch, Launch):
         raise TypeError(launch.reason)

@@ -12,6 +12,7 @@ from tests.simulation.plane.jobs import CAP, OPS, PlaneJob, violates
 from tests.simulation.plane.judged import JudgedWorld
 from tests.simulation.plane.mailroom import Arrived
 from tests.simulation.plane.taken_back import still_holds
+from tests.simulation.plane.waits import not_waiting
 
 if TYPE_CHECKING:
     from tests.simulation.plane.oracle import Oracle
@@ -110,7 +111,8 @@ class MailJudge:
 
     def _measured(self, rule: str, job: PlaneJob, vm: Vm, policy: Policy) -> str:
         """Why what nobody can lie about does not hold: how a VM is made, and how long it has been up."""
-        up = self._world.now() - (vm.seen.started or vm.seen.created or self._world.now())
+        now = self._world.now()
+        up = now - (vm.seen.started or self._oracle.began.get(vm.seen.id, now))
         most, longest = policy.instance_cap.max_uptime, policy.job_cap.longest
         job_most = CAP + self._oracle.extended(job)
         job_most = min(job_most, longest) if longest else job_most
@@ -146,14 +148,22 @@ class MailJudge:
                 self._false(notice, f"{vm_id} is a VM of a job")
         elif notice.kind == "node_removed":
             self._without(notice, job)
-        elif notice.kind == "script_differs" and job and not job.version:
-            self._false(notice, "its owner has stored no other script")
-        elif notice.kind in CLOSED and job and not self._may_be_over(job):
-            self._false(notice, f"nobody has stopped {job.name}, and it has not ended")
         elif notice.kind == "gave_up" and job and not job.over:
             self._world.close(job, GIVEN_UP)
-        elif notice.kind in {"not_recoverable", "end_doubted"} and job and not self._was_taken(job):
-            self._false(notice, f"Compute Engine has taken nothing of {job.name}")
+        elif job and (why := self._of_job(notice, job)):
+            self._false(notice, why)
+
+    def _of_job(self, notice: Notice, job: PlaneJob) -> str:
+        """What is not true of what a notice says of a job as a whole; "" for nothing."""
+        if notice.kind == "waits_for_room" and not job.doubtful:
+            return not_waiting(notice, job, self._world)
+        if notice.kind == "script_differs" and not job.version:
+            return "its owner has stored no other script"
+        if notice.kind in CLOSED and not self._may_be_over(job):
+            return f"nobody has stopped {job.name}, and it has not ended"
+        if notice.kind in {"not_recoverable", "end_doubted"} and not self._was_taken(job):
+            return f"Compute Engine has taken nothing of {job.name}"
+        return ""
 
     def _of_case(self, notice: Notice, job: PlaneJob | None) -> None:
         if notice.kind.endswith(WARNING):
@@ -200,10 +210,16 @@ class MailJudge:
         if notice.due is not None and grace is not None and notice.due < notice.at + grace - MINUTE:
             self._false(notice, "it leaves less time than the grace")
         rule = notice.kind.removesuffix(WARNING)
+        if job and (rule != "orphan" or not job.over) and (waits := self._waiting(notice)):
+            self._false(notice, f"{waits} waits for room, and has not run")
         if job is None or job.deceived or job.doubtful:
             return
         if why := self._untrue(rule, notice, job):
             self._false(notice, why)
+
+    def _waiting(self, notice: Notice) -> str:
+        vms = (self._oracle.seen.get(target.id) for target in notice.instances)
+        return ", ".join(vm.seen.name for vm in vms if vm and vm.seen.status is Status.PENDING)
 
     def _untrue(self, rule: str, notice: Notice, job: PlaneJob) -> str:
         now = self._world.now()

@@ -86,6 +86,8 @@ class Oracle:
         self.lost: dict[str, datetime] = {}
         self.seen: dict[str, Vm] = {}
         self.ended: dict[str, datetime] = {}
+        self.began: dict[str, datetime] = {}
+        self.down: dict[str, datetime] = {}
         self.keeps: dict[tuple[str, str], datetime] = {}
         self.extensions: dict[str, tuple[str, datetime, timedelta]] = {}
         self.notices: dict[str, tuple[datetime, Notice]] = {}
@@ -94,7 +96,7 @@ class Oracle:
         self._opening: dict[str, int] = {}
         self._answered_mails: set[tuple[str, str]] = set()
         self._requests: set[str] = set()
-        self._ran: set[str] = set()
+        self.ran: set[str] = set()
         self._asked_to_go: dict[str, datetime] = {}
 
     def fault(self, what: str) -> None:
@@ -177,10 +179,11 @@ class Oracle:
         running = [
             vm
             for vm in self.there(job)
-            if vm.seen.status is Status.RUNNING and not _started_since(vm, stopped.get(vm.seen.id))
+            if vm.seen.status in {Status.RUNNING, Status.PENDING}
+            and not _started_since(vm, stopped.get(vm.seen.id))
         ]
         if running:
-            self.fault(f"{process.tick.sweep} has stopped {job.name}, and it runs: {_told(running)}")
+            self.fault(f"{process.tick.sweep} has stopped {job.name}, and it goes on: {_told(running)}")
 
     def _grant(self) -> None:
         """Whoever was told that his answer is taken may rely on it."""
@@ -232,16 +235,14 @@ class Oracle:
 
     def changed(self, vm: Vm, before: Status | None) -> None:
         """No job ever has two live attempts, and no node two live instances."""
-        self.seen[vm.seen.id] = vm
-        if vm.seen.status is Status.RUNNING:
-            self._ran.add(vm.seen.id)
-        if vm.seen.status in ASIDE or vm.seen.status is Status.DEPROVISIONING:
-            self.ended[vm.seen.id] = self._world.now()
+        self._write_down(vm, before)
         self._world.note(f"    {vm.seen.name} {vm.seen.id[-4:]} in {vm.seen.zone} is {vm.seen.status.value}")
         job = self._world.mine.get(vm.seen.id)
         if job is None:
             return
         if vm.seen.status not in UP:
+            if vm.seen.status is Status.PENDING:
+                self._alone(job)
             if self._asked_to_go.pop(vm.seen.id, None) == self._world.now() and not job.over:
                 self._world.close(job, GOVERNED)
             return
@@ -255,6 +256,18 @@ class Oracle:
             job.over, job.over_since = "", None
         if before not in UP and not repaired:
             self._alone(job)
+
+    def _write_down(self, vm: Vm, before: Status | None) -> None:
+        """Since when it has had room, whether it ran, and when it was down and went."""
+        self.seen[vm.seen.id] = vm
+        if vm.seen.status is Status.RUNNING:
+            self.ran.add(vm.seen.id)
+        if before is Status.RUNNING:
+            self.down[vm.seen.id] = self._world.now()
+        if vm.seen.status in UP:
+            self.began.setdefault(vm.seen.id, self._world.now())
+        if vm.seen.status in ASIDE or vm.seen.status is Status.DEPROVISIONING:
+            self.ended[vm.seen.id] = self._world.now()
 
     def _alone(self, job: PlaneJob) -> None:
         there = self.there(job)
@@ -458,13 +471,17 @@ class Oracle:
             self._world.close(job, GOVERNED)
 
     def up_for(self, job: PlaneJob) -> timedelta:
-        """How long the job has been up at most: each launch from its first VM to the end of its last one."""
+        """How long the job has been up at most: each launch from its first VM to the end of its last one.
+
+        The wait of a Flex-start VM for room is none of it.
+        """
         now, spans = self._world.now(), dict[str, tuple[datetime, datetime]]()
         for vm in self.seen.values():
-            if self._world.mine.get(vm.seen.id) is job and vm.seen.created:
-                first, last = spans.get(vm.launch, (vm.seen.created, vm.seen.created))
+            began = self.began.get(vm.seen.id)
+            if self._world.mine.get(vm.seen.id) is job and began:
+                first, last = spans.get(vm.launch, (began, began))
                 ended = now if vm.seen.status in UP else self.ended.get(vm.seen.id, now)
-                spans[vm.launch] = min(first, vm.seen.created), max(last, ended)
+                spans[vm.launch] = min(first, began), max(last, ended)
         return sum((last - first for first, last in spans.values()), timedelta(0))
 
     def is_newest(self, job: PlaneJob, vm: Vm) -> bool:
@@ -473,7 +490,7 @@ class Oracle:
         if job.kind is Kind.BENT:  # Its nodes are made one by one: each is compared with those of its name.
             mine = [other for other in mine if other.seen.name == vm.seen.name]
         if job.kind is Kind.EARLY:  # One that was refused a move stays where it was, as the next attempt.
-            mine = [other for other in mine if other.seen.id in self._ran or other.seen.status in UP]
+            mine = [other for other in mine if other.seen.id in self.ran or other.seen.status in UP]
         if not mine or mine[-1].launch != vm.launch:
             return False
         older = any(other.seen.status in UP and other.launch != vm.launch for other in mine)

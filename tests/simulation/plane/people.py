@@ -24,7 +24,7 @@ from tests.simulation.plane.jobs import PlaneJob
 from tests.simulation.plane.product import POLICY, SECRET
 from tests.simulation.plane.shell import command
 
-UP = {Status.PROVISIONING, Status.STAGING, Status.RUNNING, Status.REPAIRING}
+UP = {Status.PENDING, Status.PROVISIONING, Status.STAGING, Status.RUNNING, Status.REPAIRING}
 AT_REST = {Status.TERMINATED, Status.STOPPED, Status.SUSPENDED}
 
 
@@ -156,7 +156,7 @@ class People(PlaneGround):
         return [vm for vm in self.vms_of(job) if vm.seen.status is Status.RUNNING]
 
     def up(self, job: PlaneJob) -> Sequence[Vm]:
-        """Its VMs that run or are being made."""
+        """Its VMs that run, are being made, or wait for room."""
         return [vm for vm in self.vms_of(job) if vm.seen.status in UP]
 
     def at_rest(self, job: PlaneJob) -> Sequence[Vm]:

@@ -19,17 +19,21 @@ _VARYING = re.compile(r"\d\d:\d\d:\d\d|[a-z]+-\d+(-\d+)?|\b[0-9a-f]{8,}\b|\d+")
 
 
 class PlaneSetting(Histories[PlaneWorld], frozen=True, kw_only=True):
-    """Which histories: the seed, the kinds of jobs, and the blows left out, or the `hunts` of the seed."""
+    """Which histories: the seed, the kinds of jobs, and the blows left out.
+
+    With `hunts` they are the hunts of the seed; with a `story` each tells that one.
+    """
 
     kinds: tuple[Kind, ...] = KINDS
     without: tuple[str, ...] = tuple(WAITING)
     hunts: bool = False
+    story: str = ""
 
     def history(self, number: int) -> list[Command]:
         """The commands of one history."""
         if self.hunts:
             return hunt(f"{self.seed}/{number}")
-        return draw(f"{self.seed}/{number}", kinds=self.kinds, without=self.without)
+        return draw(f"{self.seed}/{number}", kinds=self.kinds, without=self.without, story=self.story)
 
     def faults(self, commands: Sequence[Command], world: PlaneWorld | None = None) -> tuple[list[str], Count]:
         """Play these commands under this setting."""

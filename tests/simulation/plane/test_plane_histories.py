@@ -18,6 +18,10 @@ HISTORIES = int(
 """A share that fits a run of the tests; continuous integration plays more (`.ci/run`)."""
 HUNTS = HISTORIES // 5
 """Besides, so many in which people act while sweeps sleep."""
+FLEX = int(os.environ.get("SPOTWARDEN_FLEX_HISTORIES") or str(max(HISTORIES // 10, 10)))
+"""And so many with a job whose VM waits for room, which take four times as long."""
+FLEX_PART = 250
+WAITS = ("is PENDING", "its request has expired", "it has come to its time limit", "deletes it in line")
 PART = 1_000
 """Histories of one test, so that each has the time limit of a test for itself."""
 
@@ -38,6 +42,26 @@ def test_the_plane_keeps_its_word_while_sweeps_sleep_and_people_act(first):
     whole = run(setting, count, first=first)
     assert whole.failed is None, story(setting, whole.failed)
     assert whole.played == count
+
+
+@pytest.mark.parametrize("first", range(0, FLEX, FLEX_PART))
+def test_the_plane_keeps_its_word_while_vms_wait_for_room(first):
+    """No rule counts the wait, nothing is made beside it, and a person's delete of it is heard."""
+    setting, count = PlaneSetting(story="flex"), min(FLEX_PART, FLEX - first)
+    whole = run(setting, count, first=first)
+    assert whole.failed is None, story(setting, whole.failed)
+    assert whole.played == count
+
+
+def test_vms_wait_for_room_expire_and_end_at_their_limit_in_the_histories_of_flex_start():
+    """Of thirty histories several have each, and a person deletes one that waits."""
+    seen = Counter[str]()
+    for number in range(30):
+        setting = PlaneSetting(story="flex")
+        world = setting.world(verbose=True)
+        setting.faults(setting.history(number), world)
+        seen += Counter({what: sum(what in line for line in world.log) for what in WAITS})
+    assert min(seen[what] for what in WAITS) > 3, seen
 
 
 def test_sweeps_sleep_in_most_hunts_and_a_seed_gives_the_same_again():

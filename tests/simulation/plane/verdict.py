@@ -11,6 +11,8 @@ from spotwarden.layout import MARKERS, InstanceId
 from spotwarden.model.instance import Status
 from spotwarden.model.policy import Mode
 from tests.fakes.vms import Vm
+from tests.simulation.commands import Kind
+from tests.simulation.jobs import STOPPED
 from tests.simulation.plane.commands import Mood
 from tests.simulation.plane.jobs import CAP, PlaneJob, violates
 
@@ -160,7 +162,8 @@ def _long_up(world: "PlaneWorld", vm: Vm) -> bool:
 
 
 def _over(world: "PlaneWorld", job: PlaneJob) -> Iterator[str]:
-    """Nothing of a job that is over runs for ever."""
+    """Nothing of a job that is over runs for ever, and what its owner ended is closed on record."""
+    yield from _unheard(world, job)
     if (
         world.policy.mode is not Mode.ENFORCE
         or world.policy.orphan.remedy.value == "none"
@@ -174,6 +177,14 @@ def _over(world: "PlaneWorld", job: PlaneJob) -> Iterator[str]:
         return
     for vm in world.running(job):
         yield f"{job.name} is over ({job.over}), and {vm.seen.name} {vm.seen.id[-4:]} runs on"
+
+
+def _unheard(world: "PlaneWorld", job: PlaneJob) -> Iterator[str]:
+    """A person's end of a VM that waited for room is heard: nothing goes on waiting for it."""
+    records = ledger_of(world, job)
+    open_still = bool(records) and records[-1]["state"] in {"claimed", "placing", "backing off", "running"}
+    if job.kind is Kind.FLEX and job.over == STOPPED and open_still and not job.doubtful:
+        yield f"{job.name} is over ({job.over}), and its record says {records[-1]['state']}"
 
 
 def ledger_of(world: "PlaneWorld", job: PlaneJob) -> list[dict[str, Any]]:

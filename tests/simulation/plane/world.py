@@ -20,7 +20,7 @@ from spotwarden.model.instance import Status
 from spotwarden.model.watch import Watch, Watched
 from spotwarden.recovery.moving import turns
 from tests.fakes.beats import kit_beat
-from tests.fakes.fate import NOBODY
+from tests.fakes.fate import NOBODY, is_flexible
 from tests.fakes.vms import Vm
 from tests.simulation import commands as c
 from tests.simulation.jobs import CRASHED, ENDED, FAR, MACHINES, ZONES
@@ -28,9 +28,9 @@ from tests.simulation.plane import commands as p
 from tests.simulation.plane.google import REPAIR
 from tests.simulation.plane.guests import GUEST, NOTICE
 from tests.simulation.plane.jobs import MACHINE, ODD, PlaneJob, new_job
-from tests.simulation.plane.people import People
 from tests.simulation.plane.product import changed
 from tests.simulation.plane.verdict import ledger_of
+from tests.simulation.plane.waiting import Waiting
 from tests.simulation.product import CHEAPER, PRICES
 
 NO_EVENTS = (c.Pass, c.Run, p.Sweep, p.Tick)
@@ -41,7 +41,7 @@ UP = {Status.PROVISIONING, Status.STAGING, Status.RUNNING, Status.REPAIRING}
 AT_REST = {Status.TERMINATED, Status.STOPPED, Status.SUSPENDED}
 
 
-class PlaneWorld(People):
+class PlaneWorld(Waiting):
     """One history in the making."""
 
     def do(self, command: c.Command) -> None:
@@ -54,7 +54,8 @@ class PlaneWorld(People):
 
     def _launch(self, command: p.Launch) -> None:
         job = new_job(len(self.jobs), command)
-        if not command.typed and not self.compute.has_room(job.zone, ODD if job.odd else MACHINE):
+        waits = command.typed or job.kind is c.Kind.FLEX
+        if not waits and not self.compute.has_room(job.zone, ODD if job.odd else MACHINE):
             return
         self.jobs.append(job)
         if job.settings:
@@ -113,6 +114,9 @@ class PlaneWorld(People):
         down = command.verb in {p.Verb.DELETE, p.Verb.STOP, p.Verb.SUSPEND}
         jobs = self.jobs if down else [job for job in self.jobs if job.kind is not c.Kind.BENT]
         vms = [vm for job in jobs for vm in (self.up(job) if down else self.at_rest(job))]
+        if command.verb is not p.Verb.DELETE:
+            # Compute Engine refuses anything else while a VM waits for room.
+            vms = [vm for vm in vms if vm.seen.status is not Status.PENDING]
         if not down:
             still = Status.SUSPENDED if command.verb is p.Verb.RESUME else Status.TERMINATED
             vms = [vm for vm in vms if vm.seen.status is still]
@@ -170,24 +174,14 @@ class PlaneWorld(People):
         if vm is None:
             return
         job = self.mine[vm.seen.id]
+        if is_flexible(vm.body):
+            self.live_long(vm)
         if job.kind is c.Kind.EARLY and command.word is not c.Word.NONE:
             job.doomed.add(vm.seen.id)
             self.guests.announce(vm)
-            self.compute.vms.later(NOTICE, lambda: self._take(vm, command.word))
+            self.compute.vms.later(NOTICE, lambda: self.take(vm, command.word))
         else:
-            self._take(vm, command.word)
-
-    def _take(self, vm: Vm, word: c.Word) -> None:
-        if vm.seen.status is Status.RUNNING:
-            self.hurt(vm)
-            self.guests.shut_down(vm, word)
-            self.compute.preempt(vm.seen.id)
-
-    def hurt(self, vm: Vm) -> None:
-        """Google takes it: its job must come back."""
-        job = self.mine[vm.seen.id]
-        job.hurt = True
-        self.oracle.taken(vm)
+            self.take(vm, command.word)
 
     def _failhost(self, command: c.FailHost) -> None:
         if vm := self.pick_vm(command.vm):
