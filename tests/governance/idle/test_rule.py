@@ -257,9 +257,11 @@ def test_a_job_that_asks_to_be_kept_is_exempt():
     assert not found(files={"other": JobFile(keep_until=NOW.date())}).exempt
 
 
-def test_a_job_whose_file_cannot_be_read_is_exempt():
-    """It may say that it wants to be kept."""
-    assert "no TOML" in found(files={"train": JobFile(problem="no TOML")}).exempt
+def test_of_a_job_whose_file_cannot_be_read_nothing_is_known():
+    """It may say that it wants to be kept; a warning stays, since the file may be back soon."""
+    finding = found(files={"train": JobFile(problem="no TOML")})
+    assert (finding.reading, finding.exempt) == (Reading.UNKNOWN, "")
+    assert "no TOML" in finding.reason
 
 
 # --- properties ---

@@ -12,7 +12,7 @@ from spotwarden.governance.costs import basis, bill, kind_of, words
 from spotwarden.governance.idle.facts import IdleFacts
 from spotwarden.governance.idle.gangs import as_one, gangs, with_cases
 from spotwarden.governance.idle.loads import CONTENT, LoadState, able_from, last_work, verdict
-from spotwarden.governance.idle.text import RULE, bad, blind, only_told, unknown
+from spotwarden.governance.idle.text import RULE, bad, blind, only_told, unknown, unread
 from spotwarden.governance.signals.facts import JobRecord
 from spotwarden.governance.signals.motion import OWN, last_progress, moves
 from spotwarden.governance.signals.text import target
@@ -116,6 +116,8 @@ def _finding(facts: IdleFacts, machine: Machine, brief: Brief) -> Finding | None
     if able is None or seen.state is LoadState.CONTENT:
         return None
     subject = Subject(key=machine.id, job=job, owner=owner, targets=(target(machine),), ours=bool(job))
+    if file.problem:
+        return unread(machine, subject, limits, file.problem)
     spared = exempt(policy, RULE, brief.tick, labels=machine.labels, owner=owner, job_file=file)
     if seen.since is None:
         return unknown(machine, subject, limits, gap=seen.gap, spared=spared)

@@ -100,6 +100,20 @@ def unknown(machine: Machine, subject: Subject, limits: IdleLimits, *, gap: str,
     )
 
 
+def unread(machine: Machine, subject: Subject, limits: IdleLimits, problem: str) -> Finding:
+    """The finding about a VM whose owner's limits nobody knows; a warning given stays as it is."""
+    return Finding(
+        rule=RULE,
+        subject=subject,
+        reading=Reading.UNKNOWN,
+        reason=f"The limits of {machine.name}'s job are unknown: {problem}.",
+        todo=f"if this lasts, check job.toml of {subject.job}",
+        evidence={"problem": problem},
+        limits=limits,
+        title=TPU_TITLE if is_tpu(machine.gpu) else "",
+    )
+
+
 def blind(problem: str, limits: IdleLimits, *, tpus: bool) -> Finding:
     """The finding about a project whose GPU, or TPU, metrics cannot be read."""
     kind = "TPU" if tpus else "GPU"
