@@ -300,3 +300,14 @@ def test_half_a_gang_that_has_run_by_hand_for_a_while_is_the_gang(some, walk, li
     assert not any(isinstance(one, LaunchInstances | DeleteInstance) for one in steps)
     assert (known.newest.state, known.newest.instances) == (AttemptState.RUNNING, {"gang-1": "9001"})
     assert known.newest.seen
+
+
+@pytest.mark.parametrize("number", ["1001", "9001"])
+def test_what_an_earlier_attempt_had_is_waited_for_until_it_is_gone(some, number):
+    """A node of a gang that bent, launched by hand without labels, still stops; a stranger hinders nobody."""
+    first = some.attempt(1, job="gang", instances=IDS)
+    bent = some.attempt(2, job="gang", instances={"gang-2": "1002"}, replaces={"gang-1": "1001"}, bent=True)
+    claimed = some.attempt(3, AttemptState.CLAIMED, job="gang", replaces={"gang-2": "1002"})
+    stops = some.instance(id=number, name="gang-1", status=Status.STOPPING)
+    facts = some.gang_job(ledger=(first, bent, claimed), nodes=(), instances=(stops,))
+    assert isinstance(clear_the_way(facts, claimed.attempt), Wait) is (number == "1001")

@@ -1,5 +1,7 @@
 """What must be out of the way before a place is asked: a gang's survivors, and what a failed try left."""
 
+from collections.abc import Sequence
+
 from spotwarden.model.action import DeleteInstance, Wait
 from spotwarden.model.attempt import Attempt
 from spotwarden.model.facts import JobFacts
@@ -20,15 +22,23 @@ def in_the_way(facts: JobFacts, attempt: Attempt) -> list[Instance]:
     if not isinstance(facts.launch, Launch) or not facts.launch.gang or attempt.early:
         return []
     mine = (attempt.job, attempt.number, attempt.tries[-1].turn if attempt.tries else 0)
+    before = [recorded.attempt for recorded in facts.ledger if recorded.attempt.number < attempt.number]
     return [
         instance
         for instance in facts.instances
         if stood_in_for(instance, attempt)
         or (instance.job, instance.attempt, instance.turn) == mine
-        or (
-            instance.job == attempt.job and instance.attempt is not None and instance.attempt < attempt.number
-        )
+        or _is_of_any(instance, attempt, before)
     ]
+
+
+def _is_of_any(instance: Instance, attempt: Attempt, before: Sequence[Attempt]) -> bool:
+    """Whether an earlier attempt made it, by its labels, or had it: who launches by hand sets none."""
+    labelled = (
+        instance.job == attempt.job and instance.attempt is not None and instance.attempt < attempt.number
+    )
+    unlabelled = instance.job is None
+    return labelled or (unlabelled and any(old.instances.get(instance.name) == instance.id for old in before))
 
 
 def stood_in_for(instance: Instance, attempt: Attempt) -> bool:
