@@ -1,6 +1,6 @@
 """What Compute Engine promises of managed instance groups: in memory, and over REST."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
@@ -66,7 +66,7 @@ def filled(world: World) -> SeenGroup:
 
 
 @pytest.mark.parametrize("request_of", [policy, template])
-def test_a_part_is_made_once_by_its_request(world: World, request_of: Any):
+def test_a_part_is_made_once_by_its_request(world: World, request_of: Any) -> None:
     """Asked again it is the same operation, which can be looked at where it is said to be."""
     request_id = new_id()
     first = world.compute.launch(request_of(), request_id)
@@ -76,7 +76,7 @@ def test_a_part_is_made_once_by_its_request(world: World, request_of: Any):
         world.compute.launch(request_of(), new_id())
 
 
-def test_a_group_of_none_is_there_with_its_id(world: World):
+def test_a_group_of_none_is_there_with_its_id(world: World) -> None:
     """The operation says it, and so does the group; a second of its name is refused."""
     assert finished(world, world.compute.launch(template(), new_id())).error == ""
     request_id = new_id()
@@ -89,13 +89,13 @@ def test_a_group_of_none_is_there_with_its_id(world: World):
         world.compute.launch(manager(), new_id())
 
 
-def test_a_group_needs_its_template(world: World):
+def test_a_group_needs_its_template(world: World) -> None:
     """Who has deleted it meanwhile makes it again."""
     with pytest.raises(RejectedError, match="notFound"):
         world.compute.launch(manager(), new_id())
 
 
-def test_a_group_that_is_not_there_is_none(world: World):
+def test_a_group_that_is_not_there_is_none(world: World) -> None:
     """Nor is one that has another id by now."""
     group = made(world)
     assert world.compute.group(ZONE, "another") is None
@@ -103,7 +103,7 @@ def test_a_group_that_is_not_there_is_none(world: World):
     assert world.compute.group(ZONE, group.name, "1") is None
 
 
-def test_a_group_is_filled_with_vms_of_these_names(world: World):
+def test_a_group_is_filled_with_vms_of_these_names(world: World) -> None:
     """Its members are theirs, by id; the same request fills it once."""
     group = made(world)
     request_id = new_id()
@@ -118,7 +118,7 @@ def test_a_group_is_filled_with_vms_of_these_names(world: World):
     assert {vm.manager for vm in world.compute.fleet().items} == {"a managed instance group"}
 
 
-def test_a_name_is_in_a_group_once(world: World):
+def test_a_name_is_in_a_group_once(world: World) -> None:
     """A second request under another id is refused as a whole."""
     group = filled(world)
     with pytest.raises(RejectedError, match="alreadyExists"):
@@ -126,19 +126,20 @@ def test_a_name_is_in_a_group_once(world: World):
     assert world.compute.group(ZONE, group.name) == group
 
 
-def test_another_group_of_the_name_is_left_alone(world: World):
+def test_another_group_of_the_name_is_left_alone(world: World) -> None:
     """Neither filled nor deleted."""
     group = made(world)
-    for act in (
+    acts: tuple[Callable[[], Operation], ...] = (
         lambda: world.compute.fill_group(ZONE, group.name, "1", NAMES, new_id()),
         lambda: world.compute.delete_group(ZONE, group.name, "1", new_id()),
-    ):
+    )
+    for act in acts:
         with pytest.raises(RejectedError, match="notFound"):
             act()
     assert world.compute.group(ZONE, group.name) == group
 
 
-def test_a_member_that_somebody_deletes_stays_one(world: World):
+def test_a_member_that_somebody_deletes_stays_one(world: World) -> None:
     """Without an id: the group knows that it lacks it."""
     group = filled(world)
     delete(world, "job-2")
@@ -151,7 +152,7 @@ def test_a_member_that_somebody_deletes_stays_one(world: World):
     }
 
 
-def test_a_group_says_why_it_is_not_full(world: World):
+def test_a_group_says_why_it_is_not_full(world: World) -> None:
     """In the words of Compute Engine's error."""
     group = made(world)
     world.stock_out(ZONE)
@@ -167,7 +168,7 @@ def error_of(world: World, group: SeenGroup) -> str:
     return found.error
 
 
-def test_a_group_goes_with_its_vms_and_then_its_template(world: World):
+def test_a_group_goes_with_its_vms_and_then_its_template(world: World) -> None:
     """Its operation is done when the last one is gone; the template is in use until then."""
     group = filled(world)
     with pytest.raises(RejectedError, match="resourceInUseByAnotherResource"):
@@ -186,7 +187,7 @@ def test_a_group_goes_with_its_vms_and_then_its_template(world: World):
         world.compute.delete_template(group.name, new_id())
 
 
-def test_who_has_deleted_a_group_is_in_the_log(world: World):
+def test_who_has_deleted_a_group_is_in_the_log(world: World) -> None:
     """Its VMs are the group's to delete; the group is a person's."""
     since = world.now()
     group = filled(world)

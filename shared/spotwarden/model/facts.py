@@ -13,6 +13,7 @@ from spotwarden.model.ladder import VmModel
 from spotwarden.model.launch import Launch, NoLaunch, StoredScript
 from spotwarden.model.marker import Marker
 from spotwarden.model.placement import AvoidedPlace, PlacementRecord
+from spotwarden.model.slices import SeenGroup
 from spotwarden.model.watch import Watched
 
 
@@ -61,6 +62,9 @@ class JobFacts(msgspec.Struct, frozen=True, kw_only=True):
     those of the machine types that may be asked for instead. `avoided` are zones that a command keeps jobs
     away from. `may_move` means that it is its turn to be moved, if that pays. `last_sweep` is when all jobs
     were last looked at. `waiting` are the VMs that said that they are ready to join their gang, and when.
+    `groups` are a slice's groups as this sweep has seen them, by name, None for one that is gone;
+    `group_log` are the operations on them. `parts` were created by this sweep for the newest try, `unmade`
+    is why the next one was not, and `cleared` are the groups and templates whose deletion it has asked for.
     """
 
     job: str
@@ -102,6 +106,11 @@ class JobFacts(msgspec.Struct, frozen=True, kw_only=True):
     unanswered: int = 0
     last_sweep: datetime | None = None
     waiting: Mapping[str, datetime] = {}
+    groups: Mapping[str, SeenGroup | None] = {}
+    group_log: tuple[Operation, ...] = ()
+    parts: frozenset[str] = frozenset()
+    unmade: str = ""
+    cleared: frozenset[str] = frozenset()
 
     @property
     def newest(self) -> Attempt | None:

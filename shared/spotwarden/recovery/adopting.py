@@ -27,6 +27,7 @@ from spotwarden.recovery.fates import alive
 from spotwarden.recovery.flexible import is_flexible, waiting
 from spotwarden.recovery.moving import is_movable
 from spotwarden.recovery.reopening import is_before_stop, is_open_again, opened_at
+from spotwarden.recovery.slice_groups import newest_group
 
 RECORDED = 20
 """Jobs of one message of a crowd whose VMs are read and written down: some 400 a minute of all messages."""
@@ -207,8 +208,9 @@ def settle(facts: JobFacts, tick: Tick) -> Step | None:
         reason = "the Flex-start VM got capacity and runs"
         return WriteAttempt(reason=reason, record=running, generation=facts.head)
     wanted = watch_of(facts, newest)
-    if newest.bent:
-        return _on_record(facts, wanted, "the gang continues")
+    if newest.bent or newest_group(newest):
+        # No launch could be made of what runs of a slice: that is VMs without their group and policy.
+        return _on_record(facts, wanted, "the gang continues" if newest.bent else "the slice runs")
     watched = facts.watched.watch if facts.watched else None
     if watched and facts.may_move:
         wanted = replace(wanted, moving=watched.moving)
@@ -259,7 +261,7 @@ def watch_of(facts: JobFacts, newest: Attempt) -> Watch:
         attempt=newest.number,
         instances=newest.wanted,
         past=tuple(sorted(past)),
-        lacks=bool(newest.lacking),
+        lacks=bool(newest.lacking) or bool(newest.removed and newest_group(newest)),
         movable=is_movable(facts),
     )
 

@@ -24,6 +24,7 @@ from spotwarden.recovery.machines import on_machine
 from spotwarden.recovery.ownership import blocking
 from spotwarden.recovery.price_limits import is_unpriced, kept_away
 from spotwarden.recovery.refusals import RefusalKind, lacks_notice, refusal
+from spotwarden.recovery.slice_groups import group_of, is_slice
 
 TRIES_KEPT = 60
 """More tries than a person wants to read; the record of a job that waits for weeks stays small."""
@@ -63,9 +64,10 @@ def ask(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick, *, lease:
         return _back_off(facts, newest, policy, tick)
     turn = (attempt.tries[-1].turn if attempt.tries else 0) + 1
     key = chosen.place if chosen.kind is TryKind.CREATE else f"start/{chosen.place}"
+    request = request_id(attempt.job, attempt.number, key, turn)
     trying = Try(
         place=chosen.place,
-        request_id=request_id(attempt.job, attempt.number, key, turn),
+        request_id=request,
         at=tick.now,
         kind=chosen.kind,
         spot=chosen.spot,
@@ -74,6 +76,7 @@ def ask(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick, *, lease:
         model=chosen.model,
         least=least,
         machine=chosen.machine,
+        group=group_of(attempt.job, attempt.number, turn, request) if is_slice(facts) else None,
         notice=False if again else _asks_for_notice(facts, attempt, chosen, policy, tick),
     )
     event = AttemptEvent.NEXT if attempt.state is AttemptState.PLACING else AttemptEvent.ASK

@@ -28,7 +28,7 @@ from spotwarden.recovery.elastic import as_wished
 from spotwarden.recovery.ending import clear, close, end_watch, ended, stop
 from spotwarden.recovery.fates import Fate, Now, alive
 from spotwarden.recovery.first_try import with_first_try
-from spotwarden.recovery.gang_wish import follow_wish
+from spotwarden.recovery.gang_wish import end_broken, follow_wish
 from spotwarden.recovery.identity import CLOCKS_APART
 from spotwarden.recovery.judging import LossFinding, answered, closed, find
 from spotwarden.recovery.planned import move
@@ -166,6 +166,7 @@ def _found(facts: JobFacts, finding: LossFinding, policy: Policy, tick: Tick) ->
             return (
                 tell_if_pending(facts, policy, tick)
                 or follow_wish(facts, tick)
+                or end_broken(facts, tick)
                 or settle(facts, tick)
                 or move(facts, policy, tick)
             )

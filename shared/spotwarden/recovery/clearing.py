@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 
-from spotwarden.model.action import DeleteInstance, Wait
+from spotwarden.model.action import DeleteInstance, Step, Wait
 from spotwarden.model.attempt import Attempt
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.instance import Instance
 from spotwarden.model.launch import Launch
 from spotwarden.recovery.fates import GOING, KEPT, alive
 from spotwarden.recovery.launching import delete_id
+from spotwarden.recovery.slice_groups import clear_former, is_slice
 
 
 def in_the_way(facts: JobFacts, attempt: Attempt) -> list[Instance]:
@@ -19,7 +20,7 @@ def in_the_way(facts: JobFacts, attempt: Attempt) -> list[Instance]:
     Engine. A single job's old instance is gone or stopped before it is claimed, and a stopped one is kept:
     it may be started again. With an early claim it still runs, on purpose.
     """
-    if not isinstance(facts.launch, Launch) or not facts.launch.gang or attempt.early:
+    if not isinstance(facts.launch, Launch) or not facts.launch.gang or attempt.early or is_slice(facts):
         return []
     mine = (attempt.job, attempt.number, attempt.tries[-1].turn if attempt.tries else 0)
     before = [recorded.attempt for recorded in facts.ledger if recorded.attempt.number < attempt.number]
@@ -46,11 +47,13 @@ def stood_in_for(instance: Instance, attempt: Attempt) -> bool:
     return attempt.replaces.get(instance.name) == instance.id and instance.job in {None, attempt.job}
 
 
-def clear_the_way(facts: JobFacts, attempt: Attempt) -> DeleteInstance | Wait | None:
+def clear_the_way(facts: JobFacts, attempt: Attempt) -> Step | None:
     """Delete what is in the way, and wait until it is gone; None once nothing is.
 
-    Each delete is addressed to an id, so it is safe for any sweep, as often as it likes.
+    Each delete is addressed to an id, so it is safe for any sweep, as often as it likes. A slice goes as one.
     """
+    if step := clear_former(facts, attempt):
+        return step
     for instance in in_the_way(facts, attempt):
         if instance.status not in GOING:
             return delete(instance, attempt)

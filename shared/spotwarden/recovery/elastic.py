@@ -34,6 +34,8 @@ def range_problem(launch: Launch, file: JobFile) -> str:
     if not file.nodes:
         return ""
     said = f"nodes = {file.nodes!r} in job.toml"
+    if launch.slice is not None:
+        return f"{said} doesn't fit a TPU slice, which needs all of its VMs; remove it"
     if not launch.gang:
         return f"{said} needs a script with `gcloud compute instances bulk create`"
     if file.most_nodes != len(launch.nodes):
@@ -52,7 +54,7 @@ def as_wished(facts: JobFacts) -> JobFacts:
     removed = _removed(facts)
     if not removed or not isinstance(facts.launch, Launch) or facts.launch.nodes == (facts.job,):
         return facts
-    if facts.file.most_nodes != len(facts.launch.nodes):
+    if facts.file.most_nodes != len(facts.launch.nodes) or facts.launch.slice is not None:
         return facts
     nodes = tuple(node for node in facts.launch.nodes if node not in removed)
     if len(nodes) < facts.file.fewest_nodes:

@@ -10,10 +10,12 @@ from spotwarden.model.action import Step, Tell, WriteAttempt
 from spotwarden.model.attempt import Attempt, AttemptState
 from spotwarden.model.facts import JobFacts, NodeFacts
 from spotwarden.model.tick import Tick
-from spotwarden.recovery import notices
-from spotwarden.recovery.ending import clear
+from spotwarden.recovery import gang_notices, notices
+from spotwarden.recovery.ending import clear, stop
 from spotwarden.recovery.fates import alive
+from spotwarden.recovery.gang_notices import BROKEN_FOR
 from spotwarden.recovery.removal import removal_of
+from spotwarden.recovery.slice_groups import newest_group
 
 
 def follow_wish(facts: JobFacts, tick: Tick) -> Step | None:
@@ -28,7 +30,9 @@ def follow_wish(facts: JobFacts, tick: Tick) -> Step | None:
     lost = {node.node: removal for node in own if _is_gone(node) and (removal := removal_of(facts, node))}
     back = {node.node for node in own if node.instance and alive(node.instance)} & attempt.removed.keys()
     if new := {node: removal for node, removal in lost.items() if node not in attempt.removed}:
-        notice = notices.node_removed(facts, attempt, new, tick)
+        slices = newest_group(attempt) is not None
+        told = gang_notices.slice_broken if slices else notices.node_removed
+        notice = told(facts, attempt, new, tick)
         if notice.id not in facts.told:
             return Tell(reason=notice.what, notice=notice)
     if new or back:
@@ -40,6 +44,21 @@ def follow_wish(facts: JobFacts, tick: Tick) -> Step | None:
         )
     answered = (node for node in own if node.marker is not None and node.node in attempt.removed)
     return next((clear(node, f"{node.node} was removed on purpose") for node in answered), None)
+
+
+def end_broken(facts: JobFacts, tick: Tick) -> Step | None:
+    """Close a slice of which somebody has removed a VM a while ago: the rest of it can't go on.
+
+    Its other VMs are left alone: whoever removed one decides about them, or the rule for orphans does.
+    """
+    newest = facts.ledger[-1] if facts.ledger else None
+    if newest is None or newest.attempt.state is not AttemptState.RUNNING or not newest_group(newest.attempt):
+        return None
+    removed = newest.attempt.removed
+    since = min((removal.at or newest.attempt.updated for removal in removed.values()), default=tick.now)
+    if not removed or tick.now - since < BROKEN_FOR:
+        return None
+    return stop(facts, newest, f"a slice without {', '.join(removed)} can't continue", tick)
 
 
 def _removed_unseen(facts: JobFacts, attempt: Attempt) -> dict[str, str]:

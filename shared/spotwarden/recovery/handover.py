@@ -17,6 +17,7 @@ from spotwarden.recovery.elastic import least_of
 from spotwarden.recovery.machines import launch_on, remembered
 from spotwarden.recovery.notice_field import says_early
 from spotwarden.recovery.refusals import names_notice
+from spotwarden.recovery.slice_groups import is_slice
 
 FORGOTTEN = timedelta(days=1)
 """How long a machine type is asked for without a notice once it was refused with one."""
@@ -31,7 +32,7 @@ def wants_handover(facts: JobFacts) -> bool:
 
 def hands_over(facts: JobFacts, limits: RecoveryLimits) -> bool:
     """The same, where the policy allows it."""
-    return limits.handover and wants_handover(facts)
+    return limits.handover and not is_slice(facts) and wants_handover(facts)
 
 
 def succeeds_early(facts: JobFacts, limits: RecoveryLimits) -> bool:

@@ -61,6 +61,7 @@ class JobIdentity(msgspec.Struct, frozen=True, kw_only=True):
     `ids` stand on its own record, `attempts` are those on its chain, `inserts` the inserts (and bulk inserts)
     of the operation log, as far as it was read. `launch` is what its stored script makes and `stored` when
     that was stored, both None where a launch by hand cannot be known. `fetched` are resources by id.
+    `grouped` are the members of managed instance groups whose ids are on the chain.
     """
 
     job: str
@@ -70,6 +71,7 @@ class JobIdentity(msgspec.Struct, frozen=True, kw_only=True):
     launch: Launch | None = None
     stored: datetime | None = None
     fetched: Mapping[str, Any] = {}
+    grouped: frozenset[str] = frozenset()
 
     def told(self, inserts: Sequence[Operation]) -> "JobIdentity":
         """The same, with what the log tells of inserts."""
@@ -113,6 +115,8 @@ def recorded_or_labelled(
     """
     if instance.id in identity.ids:
         return Ownership.RECORDED
+    if instance.id in identity.grouped:
+        return Ownership.MADE
     attempt = identity.attempts.get(instance.attempt or 0)
     if instance.job != identity.job or attempt is None:
         return Ownership.NAMESAKE

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from spotwarden.model.attempt import CLOSED
 from spotwarden.model.facts import JobFacts, NodeFacts
+from spotwarden.model.launch import Launch
 from spotwarden.model.limits import RecoveryLimits
 from spotwarden.model.tick import Tick
 from spotwarden.recovery.fates import Fate, Now, alive, lost_at
@@ -16,6 +17,7 @@ from spotwarden.recovery.handover import succeeds_early
 from spotwarden.recovery.ownership import made_by_chain
 from spotwarden.recovery.removal import asked_since, on_purpose, removed_beside
 from spotwarden.recovery.reopening import is_before_stop, is_open_again
+from spotwarden.recovery.slice_groups import newest_group
 from spotwarden.recovery.truth_table import Judgement, LossVerdict, judge
 
 BY_WEIGHT = (
@@ -49,7 +51,7 @@ def find(facts: JobFacts, limits: RecoveryLimits, tick: Tick) -> LossFinding | N
         for node in facts.nodes
         if not closed(facts, node)
     ]
-    found = [_unless_asked(facts, finding) for finding in judged]
+    found = [_unless_restarted(facts, _unless_asked(facts, finding)) for finding in judged]
     unknown = [match for match in found if match.judgement.now is Now.HIDDEN]
     if unknown:
         return unknown[0]
@@ -79,6 +81,21 @@ def _unless_asked(facts: JobFacts, finding: LossFinding) -> LossFinding:
         return finding
     why = "its owner has asked for it again since the VM was deleted or stopped"
     return replace(finding, judgement=replace(finding.judgement, verdict=LossVerdict.RECOVER, why=why))
+
+
+def _unless_restarted(facts: JobFacts, finding: LossFinding) -> LossFinding:
+    """The finding, but a wait where Compute Engine itself restarts the VM of a slice that is no spot slice.
+
+    After a host error it restarts all of the slice on other hosts ("Failure recovery of TPU instances").
+    """
+    judgement = finding.judgement
+    named = newest_group(facts.newest)
+    spot = isinstance(facts.launch, Launch) and facts.launch.spot and named and named[0].spot
+    there = judgement.now in {Now.KEPT, Now.GOING}
+    if named is None or spot or judgement.fate is not Fate.HOST_ERROR or not there:
+        return finding
+    why = "its host failed, and Compute Engine restarts the slice"
+    return replace(finding, judgement=replace(judgement, verdict=LossVerdict.WAIT, why=why, soon=False))
 
 
 def _may_be_removed(facts: JobFacts, finding: LossFinding) -> bool:

@@ -12,6 +12,7 @@ from spotwarden.model.marker import Marker
 from spotwarden.recovery.inserts import of_requests
 from spotwarden.recovery.reopening import instances_of, is_open_again, is_persons_start, last_closed
 from spotwarden.recovery.shown import ShownInstances
+from spotwarden.recovery.slice_groups import groups_of, made_by_group, spoken
 
 
 def with_nodes(facts: JobFacts, markers: Sequence[Marker], shown: ShownInstances) -> JobFacts:
@@ -28,6 +29,7 @@ def with_nodes(facts: JobFacts, markers: Sequence[Marker], shown: ShownInstances
         instances=shown.instances(job=facts.job, names=names, ids=_ids(facts, markers)),
         inserts=shown.inserts(job=facts.job, names=names),
         unsure=shown.unsure,
+        group_log=shown.done_to({group.name for _, _, group in groups_of(facts)}),
     )
     over = last_closed(facts)
     former = [] if over is None else [*instances_of(over).items()]
@@ -131,7 +133,8 @@ def _tried(facts: JobFacts) -> list[tuple[str, str]]:
     ):
         return []
     made = of_requests(facts.inserts, {asked.request_id for asked in newest.tries})
-    return [(insert.target_name, insert.target_id) for insert in made]
+    all_made = (*made, *made_by_group(facts, facts.inserts))
+    return [(insert.target_name, insert.target_id) for insert in all_made]
 
 
 def _unseen(facts: JobFacts, shown: ShownInstances) -> list[tuple[str, str]]:
@@ -230,7 +233,7 @@ def _node(
         instance_id=instance_id,
         instance=next((item for item in present if item.id == instance_id), None),
         others=tuple(candidate for candidate in present if candidate.id != instance_id),
-        history=_with_removal(facts, node, instance_id, history),
+        history=_with_removal(facts, node, instance_id, spoken(facts, instance_id, history)),
         unsure=shown.unsure,
         missing_since=_missing_since(facts, node, instance_id),
         counted_since=_counted_since(facts, node, instance_id),

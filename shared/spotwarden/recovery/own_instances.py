@@ -9,6 +9,7 @@ from spotwarden.engine.context import SweepContext
 from spotwarden.model.action import Fetch
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.launch import Launch
+from spotwarden.model.slice_action import LookAtGroup
 from spotwarden.ports import Compute
 from spotwarden.recovery.identity import CLOCKS_APART, LOG_KEPT
 from spotwarden.recovery.ownership import recorded_ids, sift, unsettled
@@ -25,7 +26,11 @@ def with_own_instances(context: SweepContext, facts: JobFacts) -> JobFacts:
     seen = compute.instances(names=sorted(_names(facts)), job=facts.job)
     hidden = f"unreachable: {', '.join(sorted(seen.unreachable))}" if seen.unreachable else ""
     facts = _with_inserts(compute, replace(facts, instances=seen.items, unsure=hidden), context)
-    while isinstance(step := unsettled(facts, limits, tick), Fetch):
+    while isinstance(step := unsettled(facts, limits, tick), Fetch | LookAtGroup):
+        if isinstance(step, LookAtGroup):
+            group = compute.group(step.zone, step.group, step.group_id)
+            facts = replace(facts, groups={**facts.groups, step.group: group})
+            continue
         found = compute.resource(step.zone, step.instance_id)
         resource = {"instance": found, "disks": {}} if found else None
         facts = replace(facts, fetched={**facts.fetched, step.instance_id: resource})

@@ -17,6 +17,7 @@ from spotwarden.model.facts import JobFacts, NodeFacts
 from spotwarden.model.instance import Instance
 from spotwarden.model.launch import Launch
 from spotwarden.model.limits import RecoveryLimits
+from spotwarden.model.slice_action import LookAtGroup
 from spotwarden.model.tick import Tick
 from spotwarden.recovery.identity import (
     CLOCKS_APART,
@@ -28,6 +29,7 @@ from spotwarden.recovery.identity import (
     recorded_or_labelled,
 )
 from spotwarden.recovery.machines import launches
+from spotwarden.recovery.slice_groups import member_ids, unseen_group
 
 
 def identity_of(facts: JobFacts) -> JobIdentity:
@@ -42,6 +44,7 @@ def identity_of(facts: JobFacts) -> JobIdentity:
         launch=launch,
         stored=facts.script.stored if facts.script and launch else None,
         fetched=facts.fetched,
+        grouped=member_ids(facts),
     )
 
 
@@ -102,9 +105,11 @@ def made_by_chain(facts: JobFacts, instance_id: str) -> bool:
     return insert is not None and bool(identity.requested(insert))
 
 
-def unsettled(facts: JobFacts, limits: RecoveryLimits, tick: Tick) -> Fetch | Wait | None:
+def unsettled(facts: JobFacts, limits: RecoveryLimits, tick: Tick) -> Fetch | LookAtGroup | Wait | None:
     """Look at an instance of which nobody knows whose it is, or wait for the log; None where all is known."""
     identity = identity_of(facts)
+    if look := unseen_group(facts, identity.ids):
+        return look
     for instance in facts.instances:
         match whose(instance, identity, tick.now, limits.log_delay):
             case Ownership.UNSEEN:

@@ -15,7 +15,7 @@ from spotwarden.model.instance import Instance
 from spotwarden.model.launch import Choice
 from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
-from spotwarden.recovery import asking, planned
+from spotwarden.recovery import asking, planned, slice_placing
 from spotwarden.recovery.avoiding import avoided
 from spotwarden.recovery.begun import unplaced
 from spotwarden.recovery.bounds import time_left
@@ -39,6 +39,7 @@ from spotwarden.recovery.machines import launch_on, on_machine
 from spotwarden.recovery.progress import UNANSWERED_AT_MOST
 from spotwarden.recovery.removal import may_be_removed, removed
 from spotwarden.recovery.request_outcome import REMOVED, TOLD_LATE, come_of, created, refused, survey
+from spotwarden.recovery.slice_groups import newest_group
 from spotwarden.recovery.waits import tell_of_wait
 
 
@@ -48,6 +49,8 @@ def carry_on(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> S
     if attempt.staged:
         return unplaced(facts, newest, tick)
     if attempt.state is AttemptState.PLACING:
+        if named := newest_group(attempt):
+            return slice_placing.place(facts, newest, named, policy, tick)
         if attempt.tries[-1].operation or facts.operation:
             return created(facts, newest, policy, tick)
         return _guarded(facts, newest, policy, tick)

@@ -27,8 +27,11 @@ from spotwarden.model.attempt import Attempt, AttemptState, Recorded
 from spotwarden.model.facts import JobFacts, NodeFacts
 from spotwarden.model.instance import Instances, Operation, Operations, Status
 from spotwarden.model.outcome import Done, Outcome, Rejected, Unanswered
+from spotwarden.model.slice_action import LookAtGroup, SliceChange
 from spotwarden.model.watch import Watched
 from spotwarden.recovery.inserts import of_requests
+from spotwarden.recovery.slice_groups import group_operations, made_by_group, newest_group, spoken
+from spotwarden.recovery.slice_progress import after_slice
 
 UNANSWERED_AT_MOST = 3
 """How often one sweep repeats a request that got no answer; the request id makes that safe."""
@@ -44,6 +47,8 @@ def after(facts: JobFacts, step: Step, outcome: Outcome) -> JobFacts | None:
 
 
 def _after(facts: JobFacts, step: Step, outcome: Outcome) -> JobFacts | None:
+    if isinstance(step, SliceChange | LookAtGroup):
+        return after_slice(facts, step, outcome)
     if isinstance(step, LaunchInstances | StartInstance) and isinstance(outcome, Rejected):
         return _with_error(facts, f"{outcome.code}: {outcome.message}")
     if isinstance(step, LaunchInstances | StartInstance) and isinstance(outcome, Unanswered):
@@ -79,6 +84,10 @@ def _record(facts: JobFacts, step: WriteAttempt, outcome: Done) -> JobFacts:
         forgotten=facts.forgotten and same,
         surveyed=facts.surveyed and same,
         registered=frozenset(),
+        # What the group before has made is nothing of the new one.
+        tried=facts.tried if same or not newest_group(step.record) else (),
+        parts=facts.parts if same else frozenset(),
+        unmade=facts.unmade if same else "",
     )
     return _only_answered(learnt, step.record) if step.record.state is AttemptState.RUNNING else learnt
 
@@ -115,6 +124,8 @@ def _survey(facts: JobFacts, _step: Survey, outcome: Done) -> JobFacts:
     missing = sorted({*seen.unreachable, *log.unreachable})
     made = [operation for operation in log.items if operation.kind in {"insert", "bulkInsert"}]
     inserts = tuple({insert.name: insert for insert in (*facts.inserts, *made)}.values())
+    groups = {done.name: done for done in (*facts.group_log, *group_operations(facts, log.items))}
+    facts = replace(facts, group_log=tuple(groups.values()))
     return replace(
         facts,
         nodes=tuple(_with_log(facts, node, log.items) for node in facts.nodes),
@@ -134,7 +145,8 @@ def _tried(facts: JobFacts, inserts: Sequence[Operation]) -> Sequence[NodeFacts]
     """
     known = {node.instance_id for node in facts.tried}
     requests = {tried.request_id for tried in facts.newest.tries} if facts.newest else set()
-    more = (insert for insert in of_requests(inserts, requests) if insert.target_id not in known)
+    made = (*of_requests(inserts, requests), *made_by_group(facts, inserts))
+    more = (insert for insert in made if insert.target_id not in known)
     return (
         *facts.tried,
         *(NodeFacts(node=insert.target_name, instance_id=insert.target_id) for insert in more),
@@ -146,13 +158,14 @@ def _with_log(facts: JobFacts, node: NodeFacts, log: Sequence[Operation]) -> Nod
     if not node.instance_id:
         return node
     answered = {recorded.attempt.cause for recorded in facts.ledger}
-    known = {operation.name: operation for operation in node.history}
-    mine = [
+    known = {operation.name: operation for operation in spoken(facts, node.instance_id, node.history)}
+    mine = tuple(
         candidate
         for candidate in log
         if candidate.target_id == node.instance_id and candidate.name not in answered
-    ]
-    return replace(node, history=tuple({**known, **{item.name: item for item in mine}}.values()))
+    )
+    newer = {item.name: item for item in spoken(facts, node.instance_id, mine)}
+    return replace(node, history=tuple({**known, **newer}.values()))
 
 
 def _fetched(facts: JobFacts, step: Fetch, outcome: Done) -> JobFacts:

@@ -10,6 +10,7 @@ from spotwarden.recovery.fates import KINDS, REMOVALS, Fate, alive, cause_of
 from spotwarden.recovery.identity import CLOCKS_APART
 from spotwarden.recovery.launching import delete_id
 from spotwarden.recovery.reopening import instances_of
+from spotwarden.recovery.slice_groups import is_removal
 
 
 def removal_of(facts: JobFacts, node: NodeFacts) -> Removal | None:
@@ -45,6 +46,8 @@ def _made_way(facts: JobFacts, node: NodeFacts, cause: Operation) -> bool:
     """Whether recovery itself deleted what was left of a gang, so that the gang can start anew."""
     if not cause.request_id:
         return False
+    if is_removal(facts, cause.request_id):
+        return True
     newest = facts.ledger[-1].attempt.number if facts.ledger else 0
     return any(
         cause.request_id == delete_id(facts.job, number, node.instance_id) for number in range(newest + 2)

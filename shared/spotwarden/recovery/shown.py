@@ -128,6 +128,10 @@ class ShownInstances:
         name = re.compile(rf"{re.escape(job)}(-\d+)?")
         return [operation for operation in self._taken if name.fullmatch(operation.target_name)]
 
+    def done_to(self, names: Iterable[str]) -> tuple[Operation, ...]:
+        """What the log tells of anything with one of these names, which no two things share."""
+        return tuple(operation for name in names for operation in self._log.get(("name", name), ()))
+
     def history(
         self, instance_id: str, node: str, since: datetime | None, answered: frozenset[str]
     ) -> tuple[Operation, ...]:

@@ -70,6 +70,7 @@ def _waits_for_room(facts: JobFacts, attempt: Attempt, policy: Policy, tick: Tic
     if not attempt.tries:
         return bool(kept_away(facts, policy.placement, tick.now - attempt.created))
     if attempt.in_line and is_flexible(facts):
-        return bool(pending(facts, attempt))
+        # The group of a slice has no VM until there is room for all of them.
+        return bool(pending(facts, attempt)) or attempt.tries[-1].group is not None
     refused = [tried for tried in attempt.tries if tried.error]
     return not attempt.in_line and bool(refused) and refusal(refused[-1].error) in NO_ROOM

@@ -1,14 +1,19 @@
 """What `recover_spot` needs: to look, to start again what each kind of script makes, and to say so."""
 
 from functools import partial
+from unittest.mock import patch
 
 import msgspec
+from msgspec.structs import replace
 
 from spotwarden.create_script.request.stored import launch_of
-from spotwarden.layout import CreateScript, InstanceId, MarkerName, PlacementMemory
+from spotwarden.layout import AttemptRecord, CreateScript, InstanceId, MarkerName, OpenJob, PlacementMemory
+from spotwarden.model.attempt import Attempt, AttemptState
 from spotwarden.model.launch import Launch, StoredScript
+from spotwarden.model.watch import Watch
 from tests.localcloud.permissions.scenes import scene
 from tests.localcloud.permissions.stage import PROJECT, ZONE, Stage
+from tests.recovery.slice_world import launch_of_slice
 
 OWN = f"projects/{PROJECT}/global"
 SPOT = "--provisioning-model=SPOT"
@@ -194,3 +199,27 @@ def a_script_that_was_never_stored(stage: Stage) -> None:
     stage.sweep_until(lambda: stage.names("train/metadata/launched/") != [], minutes=1)
     stage.forget(CreateScript(job="train"))
     made_anew(stage, ids)
+
+
+@scene("recover_spot")
+def a_slice(stage: Stage) -> None:
+    """Policy, template and group are made, and made anew once a VM of it was taken."""
+    launch = launch_of_slice(machine="e2-medium")
+    now = stage.now
+    asked = Attempt(
+        job="slice", number=1, state=AttemptState.CLAIMED, created=now, updated=now, reason="submitted"
+    )
+    with patch("spotwarden.recovery.sweep.with_launch", lambda facts, *_: replace(facts, launch=launch)):
+        stage.store(CreateScript(job="slice"), b"#!/bin/bash")
+        stage.store(OpenJob(job="slice"), Watch(job="slice", attempt=1))
+        stage.store(AttemptRecord(job="slice", attempt=1), asked)
+        stage.sweep_until(lambda: _runs(stage, 1), seconds=20)
+        ids = stage.ids()
+        stage.call(stage.local.compute.knobs.preempt, "slice-2")
+        stage.sweep_until(lambda: _runs(stage, 2), seconds=20)
+        assert not {*ids.values()} & {*stage.ids().values()}
+
+
+def _runs(stage: Stage, number: int) -> bool:
+    stored = stage.owner.store.read(stage.layout.build(AttemptRecord(job="slice", attempt=number)))
+    return stored is not None and msgspec.json.decode(stored.data)["state"] == "running"

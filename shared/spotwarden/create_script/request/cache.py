@@ -67,7 +67,8 @@ def on_machine(launch: Launch, machine: str) -> Launch | NoExchange:
 def with_places(facts: JobFacts, limits: PlacementLimits) -> JobFacts:
     """The facts, with every place that the job may be launched in and can be moved to."""
     launch = facts.launch
-    if not isinstance(launch, Launch):
+    if not isinstance(launch, Launch) or launch.slice is not None:
+        # A slice stays where its workload policy and its TPUs are.
         return facts
     offered = facts.places.offered if facts.places else ()
     own = with_choices(launch, reachable(launch, facts.file, offered, limits))
