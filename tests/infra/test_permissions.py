@@ -10,7 +10,13 @@ from collections.abc import Iterator, Mapping
 
 import pytest
 
-from tests.localcloud.permissions import governing, recovering, reporting, telling  # noqa: F401 - they register scenes
+from tests.localcloud.permissions import (  # noqa: F401 - they register scenes
+    governing,
+    recovering,
+    reporting,
+    slicing,
+    telling,
+)
 from tests.localcloud.permissions.scenes import SCENES, Scene
 from tests.localcloud.permissions.stage import all_of, manifest, row
 from tests.long import some

@@ -396,6 +396,19 @@ def test_a_record_that_cannot_be_read_stops_nothing(world):
     assert world.json("/trust.json")["found"] == 1
 
 
+def test_why_was_a_vm_of_a_slice_deleted(world):
+    """The whole slice was, as the audit has it."""
+    world.job(ago=3 * HOUR)
+    vms = [{"id": "11", "name": "train", "zone": ZONE}, {"id": "12", "name": "train-1", "zone": ZONE}]
+    detail = {"type": "DeleteGroup", "job": "train", "zone": ZONE, "group": "train-1-1", "targets": vms}
+    entry = {**DELETED, "action": "DeleteGroup", "detail": detail, "at": world.now - 5 * MINUTE}
+    world.audit("115500-reap_vms-s-0001", entry)
+    world.tick()
+    for asked in ("12", "train"):
+        answer = world.json(f"/trust.json?about={asked}")["answer"]
+        assert answer.startswith("The TPU slice of train, train-1 (11, 12) was deleted by Spotwarden")
+
+
 def test_why_was_my_vm_deleted(world):
     """By its id, by its name, or by its job: one question, one sentence."""
     full(world).tick()

@@ -24,11 +24,12 @@ from spotwarden.model.action import (
 )
 from spotwarden.model.message import Mail
 from spotwarden.model.outcome import Done, Outcome, Rejected
+from spotwarden.model.slice_action import DeleteGroup, DeleteTemplate
 from spotwarden.model.tick import Tick
 from spotwarden.ports import Store
 
 JSON = "application/json"
-REMOVALS = StopInstance | DeleteInstance | RemoveLeftover
+REMOVALS = StopInstance | DeleteInstance | DeleteGroup | DeleteTemplate | RemoveLeftover
 GONE = "Gone"
 """What the log calls it that there was nothing left to remove; the audit keeps Compute Engine's answer."""
 WHERE = ("job", "node", "instance_id", "rule")

@@ -8,6 +8,8 @@ own. A managed instance group writes its own name and that of its template into 
 
 from collections.abc import Collection, Mapping
 
+from spotwarden.model.fleet import A_GROUP
+
 RESERVED = "goog-"
 SERVICES: Mapping[str, str] = {
     "goog-gke-": "GKE",
@@ -40,4 +42,4 @@ def manager_of(labels: Mapping[str, str], metadata: Collection[str] = ()) -> str
         if label.startswith(RESERVED) and not label.startswith(ONLY_TOLD):
             found = next((who for begin, who in SERVICES.items() if label.startswith(begin)), "")
             return found or f"a Google service, by its label {label},"
-    return "a managed instance group" if GROUP.issubset(metadata) else ""
+    return A_GROUP if GROUP.issubset(metadata) else ""

@@ -1,4 +1,4 @@
-"""A gang is found as one: nothing is done to one of its nodes alone."""
+"""A gang is found as one: nothing is done to one of its nodes alone. So is a TPU slice, also its last VM."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -6,9 +6,10 @@ from datetime import UTC, datetime
 
 from msgspec.structs import replace
 
+from spotwarden.governance.units import all_slices
 from spotwarden.model.brief import Brief
 from spotwarden.model.case import CaseState
-from spotwarden.model.finding import Finding, Reading
+from spotwarden.model.finding import Finding, Reading, Target
 from spotwarden.model.fleet import Machine
 
 NEVER = datetime.min.replace(tzinfo=UTC)
@@ -24,6 +25,7 @@ def gangs_of(
 ) -> Gangs:
     """The nodes of each job that has several in one attempt, or has one left of which a remedy has `begun`.
 
+    The VMs of a TPU slice are one by their group, however many are left.
     `attempts` are those on record, by instance id: of a gang that was refilled node by node, and of one
     whose labels somebody has changed, the labels differ. Only where nothing is on record the label counts.
     Two VMs of one name are no gang: one of them is a namesake, or the other's successor.
@@ -32,11 +34,12 @@ def gangs_of(
     for machine in machines:
         if job := jobs.get(machine.id):
             attempt = attempts.get(machine.id)
-            found[f"{job}/{machine.attempt if attempt is None else attempt}"].append(machine)
+            number = machine.attempt if attempt is None else attempt
+            found[f"{job}/{machine.group.id if machine.group else number}"].append(machine)
     return {
         key: nodes
         for key, nodes in found.items()
-        if _names(nodes) == len(nodes) and (len(nodes) > 1 or job_of(key) in begun)
+        if _names(nodes) == len(nodes) and (len(nodes) > 1 or nodes[0].group or job_of(key) in begun)
     }
 
 
@@ -72,7 +75,7 @@ def _merged(job: str, mine: Sequence[Finding], verb: str) -> Finding:
     return replace(
         last,
         subject=replace(last.subject, key=job, targets=targets),
-        reason=last.reason if unknown else f"{_together(job, len(mine), verb)}. {last.reason}",
+        reason=last.reason if unknown else f"{_together(job, targets, verb)}. {last.reason}",
         evidence={**last.evidence, "nodes": str(len(mine))},
         level=min(finding.level for finding in mine),
         ripe=all(finding.ripe for finding in mine),
@@ -81,9 +84,16 @@ def _merged(job: str, mine: Sequence[Finding], verb: str) -> Finding:
     )
 
 
-def _together(job: str, count: int, verb: str) -> str:
+def _together(job: str, targets: Sequence[Target], verb: str) -> str:
+    count = len(targets)
+    if all_slices(targets):
+        return f"{count} VMs of the TPU slice {job} {verb} together" if count > 1 else _rest(job)
     cut_off = f"The remedy for {job} was interrupted, and 1 node of it is left"
     return f"{count} nodes of {job} {verb} together" if count > 1 else cut_off
+
+
+def _rest(job: str) -> str:
+    return f"1 VM of the TPU slice {job} is left"
 
 
 def job_of(key: str) -> str:

@@ -8,6 +8,7 @@ import msgspec
 
 from spotwarden.model.governance import Limits
 from spotwarden.model.moment import Moment
+from spotwarden.model.slices import SliceGroup
 
 
 class Reading(Enum):
@@ -22,6 +23,7 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
 
     Nothing is done to one that has a `manager`, who would make it anew. `ends` is when Compute Engine ends it
     whatever we do: it takes no other run time for a VM that runs (Google: "instances.setScheduling").
+    `group` is the group of the TPU slice that it is a part of, which goes as one; None for any other VM.
     """
 
     id: str
@@ -30,6 +32,12 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
     local_ssds: int = 0
     manager: str = ""
     ends: Moment | None = None
+    group: SliceGroup | None = None
+
+    @property
+    def unit(self) -> str:
+        """The id of what a remedy is sent for: of its slice's group, else its own."""
+        return self.group.id if self.group else self.id
 
 
 class Subject(msgspec.Struct, frozen=True, kw_only=True):

@@ -6,11 +6,14 @@ from datetime import datetime
 import msgspec
 
 from spotwarden.model.instance import Status
+from spotwarden.model.slices import SliceGroup
 
 JOB_LABEL = "spotwarden-job"
 ATTEMPT_LABEL = "spotwarden-attempt"
 KEEP_LABEL = "spotwarden-keep"
 """Its value is the last day, as `2026-12-31`, on which nothing may be done to the VM."""
+A_GROUP = "a managed instance group"
+"""The `manager` of a VM that a group has made."""
 OWNER_LABEL = "owner"
 """Who a VM is asked about, where its job names nobody."""
 
@@ -21,7 +24,9 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
     `provisioning` is Compute Engine's provisioning model (`STANDARD`, `SPOT`, …); `started` is when it last
     began to run. `local_ssds` counts its local SSDs, whose data does not outlive a stop. `manager` is the
     Google service, or the managed instance group, that has made it and makes it anew; "" for nobody. `ends`
-    is when Compute Engine will end it by the run time that it was launched with; None for no bound.
+    is when Compute Engine will end it by the run time that it was launched with; None for no bound. `group`
+    is the managed instance group of the TPU slice that it is a part of, where a job's chain has that: such a
+    VM has no `manager`.
     """
 
     id: str
@@ -38,6 +43,7 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
     labels: Mapping[str, str] = {}
     manager: str = ""
     ends: datetime | None = None
+    group: SliceGroup | None = None
 
     @property
     def job(self) -> str:

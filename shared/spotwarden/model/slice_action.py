@@ -5,6 +5,7 @@ from datetime import datetime
 import msgspec
 
 from spotwarden.model.base_action import Action
+from spotwarden.model.finding import Target
 from spotwarden.model.request import Request
 
 
@@ -39,7 +40,10 @@ class FillGroup(Action, frozen=True, kw_only=True, tag=True):
 
 
 class DeleteGroup(Action, frozen=True, kw_only=True, tag=True):
-    """Delete a group, by its id, and all of its VMs; one that is gone is no failure."""
+    """Delete a group, by its id, and all of its VMs; one that is gone is no failure.
+
+    `targets` are those of its VMs that were seen, for the audit.
+    """
 
     job: str
     zone: str
@@ -47,6 +51,7 @@ class DeleteGroup(Action, frozen=True, kw_only=True, tag=True):
     group_id: str
     request_id: str
     before: datetime | None = None
+    targets: tuple[Target, ...] = ()
 
 
 class DeleteTemplate(Action, frozen=True, kw_only=True, tag=True):

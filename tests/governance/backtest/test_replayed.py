@@ -32,6 +32,7 @@ from tests.governance.caps.cap_world import CapWorld
 from tests.governance.idle.idle_world import BUSY, IdleWorld
 from tests.governance.made_up import Facts, MadeUp, Said
 from tests.governance.reap.reap_world import ReapWorld
+from tests.governance.slices import slice_world
 from tests.long import examples
 
 TICK = timedelta(minutes=10)
@@ -196,3 +197,19 @@ def test_so_it_does_with_caps():
     replay = replayed(world, capping.judge, CapFacts)
     assert would_have_done(replay) == done
     assert {told.key for told in replay.told} == {"over", "near"}
+
+
+def test_so_it_does_with_slices():
+    """All VMs of one go at the tick at which its group was deleted, and the other one works."""
+    limits = GovernanceLimits(blast_count=99, blast_share=1, ops="ops@x.org")
+    world = IdleWorld(load("flag_idle_gpus"), idle=IdleLimits(remedy=Remedy.STOP), governance=limits)
+    idle, busy = (slice_world.launch(world, job) for job in ("idle", "busy"))
+    for instance_id in (*idle.vms, *busy.vms):
+        world.gauges.chips.add(instance_id)
+        world.gauges.work(instance_id, *((BUSY if instance_id in busy.vms else 0.0,) * 4))
+    world.ticks(hours=4)
+    [(group, group_id)] = slice_world.deleted_groups(world)
+    assert (group, group_id) == (idle.group.name, idle.group.id)
+    replay = replayed(world, idleness.judge, IdleFacts)
+    at = next(at for at, target in was_done(world) if target == group_id)
+    assert would_have_done(replay) == sorted((at, vm) for vm in idle.vms)

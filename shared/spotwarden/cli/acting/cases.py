@@ -16,6 +16,7 @@ from spotwarden.governance.cases.history import history, is_kept, standing
 from spotwarden.governance.cases.notices import name_of
 from spotwarden.governance.cases.observation import acts_from
 from spotwarden.governance.cases.store import OpenCases, read_cases
+from spotwarden.governance.units import slices_in
 from spotwarden.layout import CaseRecord
 from spotwarden.model.answer import Answer, AnswerRefused, Approve, Extend, Keep, Release
 from spotwarden.model.case import Case
@@ -206,6 +207,7 @@ def _names(case: Case) -> set[str]:
         subject.job,
         *(target.name for target in subject.targets),
         *(item.id for item in subject.targets),
+        *(word for group in slices_in(subject) for word in (group.name, group.id)),
     }
     return (names | {subject.owner} if case.rule == "owner_cap" else names) - {""}
 
@@ -233,6 +235,7 @@ def _facts(case: Case, now: datetime) -> list[tuple[str, str]]:
     return [
         ("job", subject.job),
         ("owner", subject.owner),
+        *(("TPU slice", f"managed instance group {group.name} {group.id}") for group in slices_in(subject)),
         *((("VM", f"{target.name} {target.id} {target.zone}".rstrip())) for target in subject.targets),
         ("remedy", f"{case.remedy.value}" if subject.ours else "none: it isn't part of a job"),
         ("due", f"{acts:%Y-%m-%d %H:%M} UTC" if (acts := acts_from(case)) else ""),

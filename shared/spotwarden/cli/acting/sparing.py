@@ -148,7 +148,7 @@ def _about(word: CaseCommand) -> list[Case]:
 
 
 def _ids(case: Case) -> set[str]:
-    return {target.id for target in case.subject.targets}
+    return {item for target in case.subject.targets for item in (target.id, target.unit)}
 
 
 def _refuse_many(word: CaseCommand, zones: Mapping[str, str]) -> None:

@@ -18,6 +18,7 @@ from spotwarden.governance.cases.escalation import next_step
 from spotwarden.governance.cases.pairing import paired
 from spotwarden.governance.cases.progress import after
 from spotwarden.governance.signals.since import dated
+from spotwarden.governance.units import units
 from spotwarden.model.action import (
     CaseStep,
     CloseCase,
@@ -35,6 +36,7 @@ from spotwarden.model.fleet import Machine
 from spotwarden.model.outcome import Done
 from spotwarden.model.policy import Mode, Policy
 from spotwarden.model.seen import RecordedSweep
+from spotwarden.model.slice_action import DeleteGroup
 from spotwarden.model.tick import Tick
 
 Judge = Callable[[Any, Brief], Judged]
@@ -140,6 +142,9 @@ class Replay:
                 self._told.append(told)
             case StopInstance(instance_id=target) | DeleteInstance(instance_id=target):
                 self._remediation(facts, target, tick, machines)
+            case DeleteGroup(group_id=unit) if facts.filed:
+                for vm in units(facts.filed.case.subject.targets).get(unit, ()):
+                    self._remediation(facts, vm.id, tick, machines)
             case RemoveLeftover(link=target):
                 self._remediation(facts, target, tick, machines)
         return Done()

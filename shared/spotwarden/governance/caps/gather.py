@@ -18,6 +18,7 @@ from spotwarden.governance.caps.facts import CapFacts, JobAttempts
 from spotwarden.governance.caps.meter import UsageMeter
 from spotwarden.governance.caps.rule import judge
 from spotwarden.governance.signals.folders import JobFolders, LookAt, folders_of
+from spotwarden.governance.signals.slices import with_slices
 from spotwarden.governance.signals.whose import ids_of, owned
 from spotwarden.layout import AttemptRecord, JobFileName, Layout, ObjectName, StatusCode, quarantine_key
 from spotwarden.model.attempt import Attempt
@@ -48,10 +49,13 @@ _CACHE: GenerationCache[object] = GenerationCache()
 def gather(context: SweepContext, only: Collection[str]) -> CapFacts:
     """Look at everything, or at the VMs of these ids; an owner's cap is judged by all of the owner's VMs."""
     fleet = context.cloud.compute.fleet(ids=() if _stops_owners(context.policy) else only)
-    running = [machine for machine in fleet.items if machine.status in RUNS]
     store, layout = context.cloud.store, context.settings.layout
     watched = read_watches(store, layout, context.settings.workers).watched
-    known = owned(context, running, ids_of(entry.watch for entry in watched))
+    slices = with_slices(context, fleet, ids_of(entry.watch for entry in watched), only)
+    fleet = slices.fleet
+    running = [machine for machine in fleet.items if machine.status in RUNS]
+    known = owned(context, running, slices.written)
+    broken = {**known.broken, **slices.broken}
     folders = folders_of(context, LazyBeats(store, layout), watched)
     jobs = known.jobs
     facts = CapFacts(
@@ -64,9 +68,9 @@ def gather(context: SweepContext, only: Collection[str]) -> CapFacts:
     )
     if not only:
         folders.list_ahead(_vms_of(jobs), context.settings.workers)
-    facts = _recorded(context, facts, known.broken, folders.anew if only else folders.look)
+    facts = _recorded(context, facts, broken, folders.anew if only else folders.look)
     facts = replace(facts, usage=_metered(context, facts, count=not only))
-    return _looked_at_again(context, _priced(context, facts), known.broken, folders)
+    return _looked_at_again(context, _priced(context, facts), broken, folders)
 
 
 def _recorded(

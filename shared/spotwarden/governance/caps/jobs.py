@@ -140,7 +140,7 @@ def of_instance(machine: Machine, facts: CapFacts, brief: Brief) -> Finding | No
             key=machine.id, job=job, owner=records.owner, targets=targets([machine]), ours=bool(job)
         ),
         reason="",
-        todo="save a checkpoint, then stop the VM",
+        todo=f"save a checkpoint, then stop the {'job' if machine.group else 'VM'}",
         limits=limits,
     )
     if records.problem:

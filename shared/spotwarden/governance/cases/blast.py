@@ -7,6 +7,7 @@ import msgspec
 
 from spotwarden.governance.cases import ops_notices
 from spotwarden.governance.cases.approval import is_approved
+from spotwarden.governance.units import some_slices
 from spotwarden.model.case import Case
 from spotwarden.model.finding import Target
 from spotwarden.model.governance import GovernanceLimits, Remedy
@@ -108,7 +109,7 @@ def _order(case: Case, rules: Sequence[str]) -> tuple[int, int, datetime, str]:
 
 def _harm(case: Case) -> int:
     """What cannot be undone: nothing of a stop that keeps all disks, the whole VM of a delete."""
-    if case.remedy is Remedy.DELETE:
+    if case.remedy is Remedy.DELETE or some_slices(case.subject.targets):
         return 2
     return int(any(target.local_ssds for target in case.subject.targets))
 

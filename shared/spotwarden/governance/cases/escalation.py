@@ -32,6 +32,7 @@ from spotwarden.governance.cases.observation import (
     vetoed,
 )
 from spotwarden.governance.cases.remedy import remediate
+from spotwarden.governance.units import units
 from spotwarden.model.action import CaseStep, FileCase, LabelInstance, Ripe, Tell
 from spotwarden.model.case import Approval, Case, CaseFacts, CaseState, Remediation, Warned
 from spotwarden.model.finding import Finding, Reading
@@ -216,7 +217,7 @@ def _act(facts: CaseFacts, policy: Policy, tick: Tick) -> CaseStep | None:
         return Ripe(case=seen(case, finding, tick))
     if facts.planned:
         return remediate(facts, case, finding, policy, tick)
-    planned = tuple(_plan(case, target.id, tick) for target in finding.subject.targets)
+    planned = tuple(_plan(case, unit, tick) for unit in units(finding.subject.targets))
     state = follow(case.state, CaseEvent.PLAN)
     due = seen(case, finding, tick, state=state, remediations=planned)
     word = f", approved by {case.approval.by}" if case.approval and case.approval.by else ""
@@ -290,7 +291,7 @@ def _look_after(
     newest = max((remediation.at for remediation in case.remediations), default=case.looked)
     if tick.now - newest < SETTLING or facts.filed is None:
         return None
-    found = {target.id for target in finding.subject.targets}
+    found = units(finding.subject.targets).keys()
     if found.isdisjoint(remediation.target for remediation in case.remediations):
         return without_finding(facts, policy, tick)
     minutes = (tick.now - newest).total_seconds() / 60

@@ -5,6 +5,13 @@ from datetime import datetime
 from hashlib import sha256
 
 from spotwarden.governance.fixed_end import fixed_end
+from spotwarden.governance.units import (
+    all_slices,
+    only_slice,
+    slice_named,
+    slices_in,
+    some_slices,
+)
 from spotwarden.model.case import Case
 from spotwarden.model.finding import Finding
 from spotwarden.model.governance import Remedy
@@ -19,6 +26,16 @@ REMEDY_PHRASES: Mapping[Remedy, tuple[str, str]] = {
     Remedy.STOP: ("be stopped (its disks are kept)", "was stopped; its disks are kept"),
     Remedy.DELETE: ("be deleted", "was deleted"),
 }
+WITH_SLICES = (
+    "be stopped (its disks are kept; its TPU slices are deleted, because a slice can't be stopped)",
+    "was stopped; its disks are kept. Its TPU slices were deleted, because a slice can't be stopped",
+)
+"""The same for a stop of several VMs, some of which are parts of slices."""
+WHOLE_SLICE = (
+    "be deleted as a whole (a slice can't be stopped; disks set to auto-delete go too)",
+    "was deleted as a whole",
+)
+"""The same for slices alone, whatever the policy says."""
 DISCARDS = (
     "be stopped (the data on its local SSDs is discarded; its other disks are kept)",
     "was stopped; the data on its local SSDs is discarded, its other disks are kept",
@@ -138,13 +155,20 @@ def cleared(case: Case, why: str, policy: Policy, tick: Tick) -> Notice:
 
 def remedy_phrases(remedy: Remedy, case: Case) -> tuple[str, str]:
     """What will be done to the VMs of a case, and what was, in words; "" where nothing is."""
-    discards = remedy is Remedy.STOP and any(target.local_ssds for target in case.subject.targets)
+    targets = case.subject.targets
+    if remedy is not Remedy.NONE and all_slices(targets):
+        return WHOLE_SLICE
+    if remedy is Remedy.STOP and some_slices(targets):
+        return WITH_SLICES
+    discards = remedy is Remedy.STOP and any(target.local_ssds for target in targets)
     return DISCARDS if discards else REMEDY_PHRASES[remedy]
 
 
 def name_of(case: Case) -> str:
-    """What a person calls the subject: its VMs by name, the job, the owner, or the whole project."""
+    """What a person calls the subject: a slice, a VM by name, the job, the owner, or the whole project."""
     targets = case.subject.targets
+    if group := only_slice(case.subject):
+        return slice_named(case.subject.job or group.name, len(targets))
     if case.subject.job and len(targets) != 1:
         return case.subject.job
     return targets[0].name if targets else case.subject.job or case.subject.owner or "any VM"
@@ -202,6 +226,7 @@ def case_notice(case: Case, policy: Policy, tick: Tick, **said: object) -> Notic
             target.id for target in subject.targets[:20]
         ),
         "zones": ", ".join(sorted({target.zone for target in subject.targets if target.zone})),
+        "managed instance group": ", ".join(f"{group.name} ({group.id})" for group in slices_in(subject)),
     }
     evidence = {key: value for key, value in where.items() if value}
     given = said.pop("evidence", {})

@@ -4,6 +4,7 @@ from datetime import datetime, timedelta
 
 from msgspec.structs import replace
 
+from spotwarden.governance.units import all_slices
 from spotwarden.model.action import FileCase
 from spotwarden.model.case import Case, CaseFacts, CaseState, Warned
 from spotwarden.model.finding import Finding
@@ -20,12 +21,13 @@ REFRESH = timedelta(minutes=20)
 def remedy_of(finding: Finding) -> Remedy:
     """What may be done in the end: nothing to a VM that is not ours, nor where there is none.
 
-    Nor to one that a Google service would make anew, nor to the others of its gang: a gang goes whole.
+    Nor to one that a Google service would make anew, nor to the others of its gang: a gang goes whole. A
+    slice can't be stopped: where the policy would stop it, it is deleted.
     """
-    subject = finding.subject
-    if not subject.ours or any(target.manager for target in subject.targets):
+    subject, remedy = finding.subject, finding.limits.remedy
+    if not subject.targets or not subject.ours or any(target.manager for target in subject.targets):
         return Remedy.NONE
-    return finding.limits.remedy if subject.targets else Remedy.NONE
+    return Remedy.DELETE if remedy is Remedy.STOP and all_slices(subject.targets) else remedy
 
 
 def enforced(finding: Finding, policy: Policy) -> bool:
@@ -45,7 +47,8 @@ def hindrance(finding: Finding, policy: Policy) -> str:
 def kept_data(finding: Finding, policy: Policy) -> str:
     """Why a stop is not even tried: the policy keeps what it would discard; "" where it would nothing."""
     ssds = any(target.local_ssds for target in finding.subject.targets)
-    if remedy_of(finding) is not Remedy.STOP or policy.governance.discard_local_ssd or not ssds:
+    nothing = remedy_of(finding) is Remedy.NONE or finding.limits.remedy is not Remedy.STOP
+    if nothing or policy.governance.discard_local_ssd or not ssds:
         return ""
     return "the policy keeps the data on local SSDs, and a stop discards it (governance.discard_local_ssd)"
 

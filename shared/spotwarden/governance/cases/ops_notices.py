@@ -5,13 +5,13 @@ from collections.abc import Collection, Sequence
 from hashlib import sha256
 
 from spotwarden.governance.cases.notices import (
-    REMEDY_PHRASES,
     base_id,
     case_notice,
     name_of,
     remedy_phrases,
 )
 from spotwarden.model.case import Case, Remediation
+from spotwarden.model.finding import Target
 from spotwarden.model.governance import Remedy
 from spotwarden.model.notice import Notice, Severity, Way
 from spotwarden.model.policy import Policy
@@ -28,8 +28,10 @@ def failing(
     case: Case, remediations: Sequence[Remediation], failures: int, policy: Policy, tick: Tick
 ) -> Notice:
     """Tell ops that a remedy goes on failing: the VM still runs and costs."""
-    phrase = REMEDY_PHRASES[case.remedy][0] or "be acted on"
-    names = {target.id: target.name for target in case.subject.targets}
+    phrase = remedy_phrases(case.remedy, case)[0] or "be acted on"
+    names = {
+        target.unit: target.group.name if target.group else target.name for target in case.subject.targets
+    }
     return case_notice(
         case,
         policy,
@@ -54,8 +56,16 @@ def _by_hand(case: Case) -> str:
     target = case.subject.targets[0] if case.subject.targets else None
     if target is None or not target.zone or not target.id.isdecimal():
         return "fix the cause below, or delete it yourself"
+    if target.group:
+        return f"fix the cause below, or run `{delete_group(target)}`"
     verb = "delete" if case.remedy is Remedy.DELETE else "stop"
     return f"fix the cause below, or run `gcloud compute instances {verb} {target.name} --zone={target.zone}`"
+
+
+def delete_group(target: Target) -> str:
+    """How to delete the whole slice of this VM by hand."""
+    name = target.group.name if target.group else target.name
+    return f"gcloud compute instance-groups managed delete {name} --zone={target.zone}"
 
 
 def counted(vms: int) -> str:
@@ -75,7 +85,9 @@ def withheld(case: Case, why: str, policy: Policy, tick: Tick) -> Notice:
         severity=Severity.URGENT,
         what=f"{name_of(case)} should be stopped, but the policy doesn't allow it",
         why=f"{case.reason}; {why}",
-        todo=f"stop it yourself: `gcloud compute instances stop {first.name} --zone={first.zone}"
+        todo=f"delete it yourself: `{delete_group(first)}`"
+        if first.group
+        else f"stop it yourself: `gcloud compute instances stop {first.name} --zone={first.zone}"
         " --discard-local-ssd=true`",
         then="The VM keeps running and costs money until you stop it or the policy allows it."
         " You won't be notified again",

@@ -18,8 +18,9 @@ from spotwarden.model.action import (
 from spotwarden.model.base_action import CloseJob
 from spotwarden.model.case import CaseFacts, CaseState, Filed, Remediation
 from spotwarden.model.outcome import Done, Observed, Outcome, Rejected, Unanswered
+from spotwarden.model.slice_action import DeleteGroup
 
-REMEDIATING = StopInstance | DeleteInstance | RemoveLeftover
+REMEDIATING = StopInstance | DeleteInstance | DeleteGroup | RemoveLeftover
 
 
 def after(facts: CaseFacts, step: CaseStep, outcome: Outcome) -> CaseFacts | None:
@@ -53,10 +54,21 @@ def _told(facts: CaseFacts, step: Tell, outcome: Done) -> CaseFacts:
 
 
 def _remediated(facts: CaseFacts, step: REMEDIATING, outcome: Outcome) -> CaseFacts:
-    target = step.link if isinstance(step, RemoveLeftover) else step.instance_id
+    target = _target(step)
     planned = facts.filed.case.remediations if facts.filed else ()
     known = next(remediation for remediation in planned if remediation.target == target)
     return replace(facts, remediated={**facts.remediated, target: _with(known, outcome)})
+
+
+def _target(step: REMEDIATING) -> str:
+    """What its remediation is called by."""
+    match step:
+        case RemoveLeftover(link=link):
+            return link
+        case DeleteGroup(group_id=group_id):
+            return group_id
+        case _:
+            return step.instance_id
 
 
 def _with(remediation: Remediation, outcome: Outcome) -> Remediation:

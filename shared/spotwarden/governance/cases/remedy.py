@@ -1,4 +1,4 @@
-"""The remedy itself: one VM after the other, then what came of it, told and written down."""
+"""The remedy itself: one VM, or slice, after the other, then what came of it, told and written down."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
@@ -7,12 +7,21 @@ from msgspec.structs import replace
 
 from spotwarden.governance.cases import notices, ops_notices
 from spotwarden.governance.cases.life import CaseEvent, follow
-from spotwarden.model.action import CaseStep, DeleteInstance, FileCase, RemoveLeftover, StopInstance, Tell
+from spotwarden.governance.units import units
+from spotwarden.model.action import (
+    CaseStep,
+    DeleteInstance,
+    FileCase,
+    RemoveLeftover,
+    StopInstance,
+    Tell,
+)
 from spotwarden.model.base_action import CloseJob
 from spotwarden.model.case import Case, CaseFacts, Remediation
 from spotwarden.model.finding import Finding, Target
 from spotwarden.model.governance import Remedy
 from spotwarden.model.policy import Policy
+from spotwarden.model.slice_action import DeleteGroup
 from spotwarden.model.tick import Tick
 
 GONE = "gone already"
@@ -25,21 +34,33 @@ CLOSES = frozenset({"early_stop"})
 
 
 def remediate(facts: CaseFacts, case: Case, finding: Finding, policy: Policy, tick: Tick) -> CaseStep:
-    """The next VM to act upon, or the end of it; the case was written down as due in this very sweep."""
+    """The next unit to act upon, or the end of it; the case was written down as due in this very sweep."""
     if case.rule in CLOSES and not facts.closed and case.subject.job:
         return CloseJob(reason=case.reason, job=case.subject.job)
-    targets = {target.id: target for target in finding.subject.targets}
+    found = units(finding.subject.targets)
     for remediation in case.remediations:
-        if remediation.target not in facts.remediated and remediation.target in targets:
-            return _remedy(case, targets[remediation.target], remediation, tick.now + IN_TIME)
+        if remediation.target not in facts.remediated and remediation.target in found:
+            return _remedy(case, found[remediation.target], remediation, tick.now + IN_TIME)
     return _end(facts, case, policy, tick)
 
 
-def _remedy(case: Case, target: Target, planned: Remediation, before: datetime) -> CaseStep:
-    job, node = case.subject.job, target.name
+def _remedy(case: Case, unit: Sequence[Target], planned: Remediation, before: datetime) -> CaseStep:
+    target, job = unit[0], case.subject.job
+    node = target.name
     if target.id.startswith("projects/"):
         return RemoveLeftover(
             reason=case.reason, job=job, link=target.id, request_id=planned.request_id, before=before
+        )
+    if target.group:
+        return DeleteGroup(
+            reason=case.reason,
+            job=job,
+            zone=target.zone,
+            group=target.group.name,
+            group_id=target.group.id,
+            request_id=planned.request_id,
+            before=before,
+            targets=tuple(unit),
         )
     if case.remedy is Remedy.DELETE:
         return DeleteInstance(

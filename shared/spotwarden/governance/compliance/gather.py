@@ -13,6 +13,7 @@ from spotwarden.engine.fan_out import each
 from spotwarden.governance.compliance.facts import ComplianceFacts, JobWord
 from spotwarden.governance.compliance.rule import suspects
 from spotwarden.governance.signals.records import read_record
+from spotwarden.governance.signals.slices import with_slices
 from spotwarden.governance.signals.whose import ids_of, owned, written_down
 from spotwarden.model.fleet import Fleet
 from spotwarden.model.governance import Scope
@@ -32,10 +33,13 @@ def gather(context: SweepContext, only: Collection[str]) -> ComplianceFacts:
     asked, fleet = (
         _of_event(context) if context.tick.about else (frozenset(only) or None, context.cloud.compute.fleet())
     )
-    up = [machine for machine in fleet.items if machine.status in UP]
     opened = read_watches(context.cloud.store, context.settings.layout, context.settings.workers)
     watches = {watched.watch.job: watched.watch for watched in opened.watched}
-    known = owned(context, up, ids_of(watches.values()))
+    about = (asked or ()) if context.tick.about else ()
+    slices = with_slices(context, fleet, ids_of(watches.values()), about)
+    fleet = slices.fleet
+    up = [machine for machine in fleet.items if machine.status in UP]
+    known = owned(context, up, slices.written)
     whose = known.jobs
     everybody = context.policy.governance.scope is Scope.PROJECT
     facts = ComplianceFacts(
@@ -44,7 +48,10 @@ def gather(context: SweepContext, only: Collection[str]) -> ComplianceFacts:
         unreachable=fleet.unreachable,
         only=asked,
     )
-    return replace(facts, jobs=_words(context, suspects(facts, context.policy), watches, known.broken))
+    return replace(
+        facts,
+        jobs=_words(context, suspects(facts, context.policy), watches, {**known.broken, **slices.broken}),
+    )
 
 
 def _of_event(context: SweepContext) -> tuple[frozenset[str], Fleet]:

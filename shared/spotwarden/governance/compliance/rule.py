@@ -1,6 +1,7 @@
 """Whether a VM is what the policy allows: its labels, its kind, its place, and how many its job has.
 
-Where something is to be done, the nodes of a gang are one: a gang that lacks a node comes to nothing.
+Where something is to be done, the nodes of a gang are one: a gang that lacks a node comes to nothing. The VMs
+of a TPU slice always are: one template makes them all.
 """
 
 from collections import defaultdict
@@ -13,6 +14,7 @@ from msgspec.structs import replace
 
 from spotwarden.governance.compliance.facts import ComplianceFacts, JobWord
 from spotwarden.governance.signals.text import target
+from spotwarden.governance.units import slice_of
 from spotwarden.model.brief import Brief
 from spotwarden.model.exemptions import exempt
 from spotwarden.model.finding import Finding, Judged, Reading, Subject
@@ -21,6 +23,7 @@ from spotwarden.model.governance import ComplianceLimits, Remedy, Scope
 from spotwarden.model.patterns import allows
 from spotwarden.model.policy import Policy
 from spotwarden.model.precedence import everybodys, limits
+from spotwarden.model.slices import SliceGroup
 
 RULE = "compliance"
 NAMES = (RULE,)
@@ -45,10 +48,15 @@ class ComplianceFault(NamedTuple):
 
 
 class ComplianceUnit(NamedTuple):
-    """What is told of, and acted upon, together: one VM, or the nodes of a gang."""
+    """What is told of, and acted upon, together: one VM, or the nodes of a gang or a slice."""
 
     machines: tuple[Machine, ...]
     gang: bool
+
+    @property
+    def slice(self) -> SliceGroup | None:
+        """The group of the slice that its VMs are; None for any others."""
+        return slice_of(self.machines)
 
 
 def suspects(facts: ComplianceFacts, policy: Policy) -> frozenset[str]:
@@ -107,12 +115,18 @@ def _findings(
 
 
 def _units(machines: Sequence[Machine], word: JobWord, held: ComplianceLimits) -> Iterator[ComplianceUnit]:
-    """The VMs one by one; those of a gang together where something may be done to them."""
+    """The VMs one by one; those of a slice, and of a gang where something may be done to them, together."""
+    slices: dict[str, list[Machine]] = defaultdict(list)
+    for machine in machines:
+        if machine.group:
+            slices[machine.group.id].append(machine)
+    yield from (ComplianceUnit(tuple(mine), gang=True) for mine in slices.values())
+    single = [machine for machine in machines if not machine.group]
     gang = len(word.nodes) > 1 and held.remedy is not Remedy.NONE
-    nodes = tuple(machine for machine in machines if gang and machine.id in word.nodes)
+    nodes = tuple(machine for machine in single if gang and machine.id in word.nodes)
     if nodes:
         yield ComplianceUnit(nodes, gang=True)
-    yield from (ComplianceUnit((machine,), gang=False) for machine in machines if machine not in nodes)
+    yield from (ComplianceUnit((machine,), gang=False) for machine in single if machine not in nodes)
 
 
 def _exempt(unit: ComplianceUnit, word: JobWord, brief: Brief) -> str:
@@ -155,7 +169,10 @@ def _bad(
     listed = "; ".join(f"its {fault.what} {fault.is_found}" for fault in faults)
     reason = f"{first.name} violates the policy: {listed}."
     evidence = {fault.what: f"{fault.found}; allowed: {fault.allowed}" for fault in faults}
-    if unit.gang:
+    if unit.slice:
+        reason += f" It is a part of the TPU slice {subject.job}, whose VMs are treated together."
+        evidence |= {"VMs": str(len(unit.machines)), "VMs at fault": ", ".join(sorted(bad)[:MOST_NAMED])}
+    elif unit.gang:
         reason += f" It is a node of the gang {subject.job}, whose nodes are treated together."
         evidence |= {"nodes": str(len(unit.machines)), "nodes at fault": ", ".join(sorted(bad)[:MOST_NAMED])}
     begins = [at for machine in unit.machines if (at := machine.started or machine.created) is not None]
@@ -163,7 +180,7 @@ def _bad(
         rule=RULE,
         subject=subject,
         reason=reason,
-        todo=_todo(first, faults),
+        todo=_todo(first, faults, whole=bool(unit.slice)),
         evidence=evidence,
         ripe=True,
         since=max(begins, default=None),
@@ -186,11 +203,14 @@ def _unknown(subject: Subject, word: JobWord, held: ComplianceLimits) -> Finding
 def _subject(unit: ComplianceUnit, job: str, word: JobWord) -> Subject:
     labelled = (machine.labels.get(OWNER_LABEL, "") for machine in unit.machines)
     owner = word.owner or next((owner for owner in labelled if owner), "")
-    key = job if unit.gang else unit.machines[0].id
+    key = unit.slice.id if unit.slice else job if unit.gang else unit.machines[0].id
     return Subject(key=key, job=job, owner=owner, targets=tuple(map(target, unit.machines)), ours=bool(job))
 
 
-def _todo(machine: Machine, faults: Iterable[ComplianceFault]) -> str:
+def _todo(machine: Machine, faults: Iterable[ComplianceFault], *, whole: bool) -> str:
+    if whole:
+        # What is changed by hand on each of its VMs is lost with the next slice that its template makes.
+        return "launch it again with values that the policy allows"
     missing = [fault.what.removeprefix("label ") for fault in faults if fault.what.startswith("label ")]
     others = any(not fault.what.startswith("label ") for fault in faults)
     labels = ",".join(f"{label}=…" for label in missing)

@@ -25,6 +25,7 @@ from spotwarden.governance.signals.folders import look_together
 from spotwarden.governance.signals.gather import progress_of
 from spotwarden.governance.signals.records import read_record
 from spotwarden.governance.signals.rising import rise
+from spotwarden.governance.signals.slices import with_slices
 from spotwarden.governance.signals.whose import attempts_of, ids_of, owned
 from spotwarden.model.accelerators import is_tpu
 from spotwarden.model.fleet import Fleet, Machine
@@ -50,12 +51,12 @@ def gather(context: SweepContext, only: Collection[str]) -> IdleFacts:
     fleet, buckets = _fleet(context, only), grid(context.policy, context.tick.now)
     machines = _with_gpus(fleet)
     with _meanwhile(context, lambda: _newest(context.cloud, buckets, () if only else machines)) as newest:
-        facts, broken = _whose(context, fleet, buckets)
+        facts, broken = _whose(context, fleet, buckets, only)
     if not facts.machines:
         return facts
     chips = _with_lost(facts, [machine.id for machine in facts.machines if is_tpu(machine.gpu)])
     asked = _with_lost(facts, only)
-    loads = _of_these(context.cloud, buckets, machines, asked) if only else newest.result()
+    loads = _of_these(context.cloud, buckets, facts.machines, asked) if only else newest.result()
     known = _with_lost(facts, [machine.id for machine in facts.machines])
     facts = _with_tpus(context.cloud, replace(facts, loads=_of(loads, known)), chips)
     closer = suspects(facts, context.policy)
@@ -103,12 +104,16 @@ def _with_gpus(fleet: Fleet) -> tuple[Machine, ...]:
     return tuple(item for item in fleet.items if item.gpus and item.status is Status.RUNNING)
 
 
-def _whose(context: SweepContext, fleet: Fleet, buckets: Buckets) -> tuple[IdleFacts, Mapping[str, str]]:
+def _whose(
+    context: SweepContext, fleet: Fleet, buckets: Buckets, only: Collection[str]
+) -> tuple[IdleFacts, Mapping[str, str]]:
     """The VMs and whose they are, and of jobs whose records could not be read for that, why not."""
-    running = [machine for machine in fleet.items if machine.status is Status.RUNNING]
     opened = read_watches(context.cloud.store, context.settings.layout, context.settings.workers)
     watches = [watched.watch for watched in opened.watched]
-    known, numbers = owned(context, running, ids_of(watches)), attempts_of(watches)
+    slices = with_slices(context, fleet, ids_of(watches), only)
+    fleet = slices.fleet
+    running = [machine for machine in fleet.items if machine.status is Status.RUNNING]
+    known, numbers = owned(context, running, slices.written), attempts_of(watches)
     jobs = known.jobs
     machines = _with_gpus(fleet)
     run = frozenset(machine.id for machine in running)
@@ -123,7 +128,7 @@ def _whose(context: SweepContext, fleet: Fleet, buckets: Buckets) -> tuple[IdleF
         repaired=frozenset(item.id for item in fleet.items if item.status is Status.REPAIRING),
         lost={watch.job: lost for watch in watches if watch.job in mine and (lost := _lost(watch, run))},
     )
-    return facts, known.broken
+    return facts, {**known.broken, **slices.broken}
 
 
 def _newest(cloud: Cloud, grid: Buckets, machines: Iterable[Machine]) -> GpuLoads:

@@ -152,8 +152,9 @@ def _evidence(machine: Machine, began: datetime, idle: timedelta, top: float) ->
 
 def _todo(machine: Machine, now: datetime) -> str:
     tomorrow = (now + timedelta(days=1)).date()
+    what = "job" if machine.group else "VM"
     return (
-        f"use the {_noun(machine)}s, or stop the VM. To exempt it for a day, run "
+        f"use the {_noun(machine)}s, or stop the {what}. To exempt it for a day, run "
         f"`gcloud compute instances add-labels {machine.name} --zone={machine.zone} "
         f"--labels={KEEP_LABEL}={tomorrow}`"
     )

@@ -46,11 +46,7 @@ def fault_of(
     With `foreign` one that only has our label counts as the job's.
     """
     if record.problem:
-        return OrphanFault(
-            reason=f"the records of {record.job} can't be read: {record.problem}",
-            reading=Reading.UNKNOWN,
-            todo="fix or remove the object that can't be read",
-        )
+        return unreadable(record)
     if not record.exists:
         busy = at_work(record, others, policy)
         return _gone(record, busy, bare=bare, made=foreign or _is_made_by_us(machine, record))
@@ -65,6 +61,22 @@ def fault_of(
     return _no_member(machine, record, policy)
 
 
+def unreadable(record: JobRecord) -> OrphanFault:
+    """The job's record can't be read."""
+    return OrphanFault(
+        reason=f"the records of {record.job} can't be read: {record.problem}",
+        reading=Reading.UNKNOWN,
+        todo="fix or remove the object that can't be read",
+    )
+
+
+def ended(record: JobRecord) -> tuple[datetime | None, str]:
+    """When a job that is over came to its end, and how, in words."""
+    if record.status_code is not None:
+        return record.ended, f"ended with status {record.status_code}"
+    return record.updated, f"was closed ({record.state.value if record.state else ''})"
+
+
 def _no_member(machine: Machine, record: JobRecord, policy: Policy) -> OrphanFault | None:
     """An open job's newest record doesn't have it."""
     if machine.name in record.lacking and machine.id not in record.past:
@@ -75,7 +87,7 @@ def _no_member(machine: Machine, record: JobRecord, policy: Policy) -> OrphanFau
         # Recovery writes it down once it sees it; what has no room yet costs nothing but its disks.
         return None
     if record.state is None and machine.attempt > max(record.attempt, 1):
-        return _lost_record(machine, record)
+        return lost_record(machine.attempt, record)
     return None if machine.id in record.registered else _unknown_to_its_job(record)
 
 
@@ -114,10 +126,7 @@ def _gone(record: JobRecord, busy: str, *, bare: bool, made: bool) -> OrphanFaul
 
 def _over(machine: Machine, record: JobRecord, contradicted: str) -> OrphanFault:
     """The job has ended, or it was closed: nothing of it should be left."""
-    if record.status_code is not None:
-        over, what = record.ended, f"ended with status {record.status_code}"
-    else:
-        over, what = record.updated, f"was closed ({record.state.value if record.state else ''})"
+    over, what = ended(record)
     evidence = {"over since": moment(over)}
     if contradicted:
         # Every job VM may write every job's status: what one says and the other denies is not known.
@@ -220,7 +229,7 @@ def _replaced(machine: Machine, record: JobRecord) -> OrphanFault | None:
             evidence=evidence,
         )
     if machine.attempt > record.attempt:
-        return _lost_record(machine, record)
+        return lost_record(machine.attempt, record)
     return None
 
 
@@ -230,13 +239,13 @@ def _started_again(machine: Machine, record: JobRecord) -> bool:
     return bool(record.began and made and began and made <= record.began < began)
 
 
-def _lost_record(machine: Machine, record: JobRecord) -> OrphanFault:
+def lost_record(attempt: int, record: JobRecord) -> OrphanFault:
+    """It is of an attempt that is on no record."""
     return OrphanFault(
-        reason=f"its label says attempt {machine.attempt}, but the last attempt on record is"
-        f" {record.attempt}",
+        reason=f"its label says attempt {attempt}, but the last attempt on record is {record.attempt}",
         reading=Reading.UNKNOWN,
         todo="check whether records under metadata/attempts/ were deleted",
-        evidence={"running attempt": str(record.attempt), "its attempt": str(machine.attempt)},
+        evidence={"running attempt": str(record.attempt), "its attempt": str(attempt)},
     )
 
 

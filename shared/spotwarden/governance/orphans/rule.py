@@ -6,11 +6,11 @@ it, or where its job has no folder and no request of ours is known to have made 
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from datetime import datetime
 from typing import cast
 
 from spotwarden.governance.cases.observation import vetoed
 from spotwarden.governance.orphans.faults import OrphanFault, fault_of
+from spotwarden.governance.orphans.slices import fault_of_slice
 from spotwarden.governance.signals.facts import JobRecord, ReapFacts
 from spotwarden.governance.signals.since import first_seen
 from spotwarden.governance.signals.text import (
@@ -41,23 +41,47 @@ def judge(facts: ReapFacts, brief: Brief) -> Iterator[Finding]:
     """What is wrong with each VM of a job that is old enough to be judged."""
     yield from _of_others(facts, brief)
     mine = facts.machines_of()
-    for machine in facts.machines:
+    for machines in _units(facts):
+        machine = machines[0]
         job = facts.whose.get(machine.id) or facts.namesakes.get(machine.id, "")
         record = facts.jobs.get(job)
-        if record is None or machine.status in LEAVING or _is_young(machine, brief):
+        if record is None or any(item.status in LEAVING or _is_young(item, brief) for item in machines):
             continue
-        if _is_being_stopped(machine, record, brief) or _is_being_started(record, mine.get(job, ()), brief):
+        if any(_is_being_stopped(item, record, brief) for item in machines):
+            continue
+        if _is_being_started(record, mine.get(job, ()), brief):
             continue
         if machine.id in facts.whose:
-            foreign = _limits(machine, record, brief).foreign
-            fault = fault_of(
-                machine, record, mine.get(job, ()), brief.policy, bare=facts.bare, foreign=foreign
-            )
-            finding = _finding(machine, record, fault, brief) if fault else None
+            fault = _fault(machines, record, facts, mine.get(job, ()), brief)
+            finding = _finding(machines, record, fault, brief) if fault else None
         else:
             finding = _namesake(machine, record, brief)
         if finding is not None:
             yield finding
+
+
+def _units(facts: ReapFacts) -> Iterator[Sequence[Machine]]:
+    """The VMs one by one, but those of a slice together."""
+    slices: dict[str, list[Machine]] = defaultdict(list)
+    for machine in facts.machines:
+        if machine.group:
+            slices[machine.group.id].append(machine)
+        else:
+            yield (machine,)
+    yield from slices.values()
+
+
+def _fault(
+    machines: Sequence[Machine],
+    record: JobRecord,
+    facts: ReapFacts,
+    others: Sequence[Machine],
+    brief: Brief,
+) -> OrphanFault | None:
+    if machines[0].group:
+        return fault_of_slice(machines, record, others, brief.policy)
+    foreign = _limits(machines, record, brief).foreign
+    return fault_of(machines[0], record, others, brief.policy, bare=facts.bare, foreign=foreign)
 
 
 def _is_young(machine: Machine, brief: Brief) -> bool:
@@ -81,49 +105,55 @@ def _is_being_started(record: JobRecord, machines: Sequence[Machine], brief: Bri
     return any(_is_young(machine, brief) for machine in machines if machine.status not in LEAVING | AT_REST)
 
 
-def _finding(machine: Machine, record: JobRecord, fault: OrphanFault, brief: Brief) -> Finding | None:
+def _finding(
+    machines: Sequence[Machine], record: JobRecord, fault: OrphanFault, brief: Brief
+) -> Finding | None:
     """The finding, once the fault has lasted; one without a date counts from when it was first seen."""
-    owner, now = owner_of(record, (machine,)), brief.tick.now
-    allowed = _limits(machine, record, brief)
-    since = fault.since or _first_seen(machine, brief)
+    now, key = brief.tick.now, machines[0].group.id if machines[0].group else machines[0].id
+    allowed = _limits(machines, record, brief)
+    since = fault.since or first_seen(brief, RULE, key)
     lasted = now - since
     if fault.since is not None and lasted < allowed.after:
         return None
-    if allowed.remedy is Remedy.STOP and machine.status in AT_REST:
+    if allowed.remedy is Remedy.STOP and all(machine.status in AT_REST for machine in machines):
         # Where the policy only stops, a VM that is stopped is as it should be.
         return None
     known = fault.reading is Reading.BAD
     return Finding(
         rule=RULE,
-        subject=subject(machine.id, record, (machine,), ours=fault.ours),
+        subject=subject(key, record, machines, ours=fault.ours),
         reading=fault.reading,
         reason=fault.reason,
         todo=fault.todo,
-        evidence=_evidence(machine, fault, brief),
+        evidence=_evidence(machines, fault, brief),
         ripe=known and lasted >= allowed.after,
         since=since if known else None,
         due=since + allowed.after if known else None,
-        exempt=exempt(
-            brief.policy, RULE, brief.tick, labels=machine.labels, owner=owner, job_file=record.file
-        ),
+        exempt=_exempt(machines, record, brief),
         limits=allowed,
     )
 
 
-def _limits(machine: Machine, record: JobRecord, brief: Brief) -> OrphanLimits:
-    owner = owner_of(record, (machine,))
+def _exempt(machines: Sequence[Machine], record: JobRecord, brief: Brief) -> str:
+    """One VM that is to be kept keeps its whole slice."""
+    owner = owner_of(record, machines)
+    said = (
+        exempt(brief.policy, RULE, brief.tick, labels=machine.labels, owner=owner, job_file=record.file)
+        for machine in machines
+    )
+    return next((why for why in said if why), "")
+
+
+def _limits(machines: Sequence[Machine], record: JobRecord, brief: Brief) -> OrphanLimits:
+    owner = owner_of(record, machines)
     return cast("OrphanLimits", limits(brief.policy, RULE, owner=owner, job_file=record.file))
 
 
-def _first_seen(machine: Machine, brief: Brief) -> datetime:
-    """Since when we have seen it so, without a gap in our own sweeps."""
-    return first_seen(brief, RULE, machine.id)
-
-
-def _evidence(machine: Machine, fault: OrphanFault, brief: Brief) -> dict[str, str]:
-    began = begun(machine)
+def _evidence(machines: Sequence[Machine], fault: OrphanFault, brief: Brief) -> dict[str, str]:
+    began = max((at for machine in machines if (at := begun(machine))), default=None)
     up = span(brief.tick.now - began) if began else ""
-    said = {"status": machine.status.value, "up": up, **fault.evidence}
+    status = ", ".join(dict.fromkeys(machine.status.value for machine in machines))
+    said = {"status": status, "up": up, **fault.evidence}
     return {key: value for key, value in said.items() if value}
 
 
@@ -168,6 +198,6 @@ def _namesake(machine: Machine, record: JobRecord, brief: Brief) -> Finding | No
         reading=Reading.UNKNOWN,
         reason=f"it has the name of {record.job}, which is over, but no record has its ID",
         todo="if it belonged to the job, delete it",
-        evidence=_evidence(machine, OrphanFault(reason=""), brief),
+        evidence=_evidence((machine,), OrphanFault(reason=""), brief),
         limits=allowed,
     )

@@ -23,6 +23,7 @@ from spotwarden.governance.signals.gather import after_end_of, known_progress, w
 from spotwarden.governance.signals.junk import tell_of_junk
 from spotwarden.governance.signals.records import read_record
 from spotwarden.governance.signals.rising import rise
+from spotwarden.governance.signals.slices import SliceFleet, with_slices
 from spotwarden.governance.signals.text import labelled_by_others
 from spotwarden.governance.signals.trainings import read_training
 from spotwarden.governance.signals.whose import ids_of, owned
@@ -58,7 +59,9 @@ def gather(context: SweepContext, only: Collection[str]) -> ReapFacts:
     left = None if found is None else tuple(match for match in found if not links or match.link in links)
     opened = read_watches(context.cloud.store, context.settings.layout, context.settings.workers)
     watches = {watched.watch.job: watched.watch for watched in opened.watched}
-    claimed = _claimed(context, fleet, watches)
+    slices = with_slices(context, fleet, ids_of(watches.values()), ids)
+    fleet = slices.fleet
+    claimed = _claimed(context, slices)
     beats = LazyBeats(context.cloud.store, context.settings.layout)
     folders = folders_of(context, beats, opened.watched)
     asked = _asked(context, fleet, claimed, left or (), watches)
@@ -101,9 +104,10 @@ def _leftovers(context: SweepContext) -> tuple[tuple[Leftover, ...] | None, tupl
         return None, ()
 
 
-def _claimed(context: SweepContext, fleet: Fleet, watches: Mapping[str, Watch]) -> Claimed:
+def _claimed(context: SweepContext, slices: SliceFleet) -> Claimed:
     """The job of each VM by its id, else by a request of its chain, else, to be checked, by name or label."""
-    known = owned(context, fleet.items, ids_of(watches.values()))
+    fleet = slices.fleet
+    known = owned(context, fleet.items, slices.written)
     # What names no job at all is a problem to tell of.
     sure = {
         **known.jobs,
@@ -114,7 +118,7 @@ def _claimed(context: SweepContext, fleet: Fleet, watches: Mapping[str, Watch]) 
     named = {other.id: job for other in others for job in _by_name(other.name) if job in folders}
     # A label is no more than a name.
     named |= {other.id: other.job for other in others if other.job and job_problem(other.job) is None}
-    return Claimed(sure=sure, named=named, broken=known.broken)
+    return Claimed(sure=sure, named=named, broken={**known.broken, **slices.broken})
 
 
 def _by_name(name: str) -> tuple[str, ...]:

@@ -48,6 +48,7 @@ def target(machine: Machine) -> Target:
         local_ssds=machine.local_ssds,
         manager=machine.manager,
         ends=machine.ends,
+        group=machine.group,
     )
 
 

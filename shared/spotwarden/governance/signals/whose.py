@@ -50,7 +50,7 @@ def owned(
     for machine in machines:
         if machine.id not in known and machine.job and job_problem(machine.job) is None:
             labelled[machine.job].append(machine)
-    identities, broken = _identities(context, labelled)
+    identities, broken = identities_of(context, labelled)
     unproved: list[Machine] = []
     for job, mine in labelled.items():
         identity = identities.get(job)
@@ -83,7 +83,7 @@ def _has_record(identity: JobIdentity) -> bool:
     return bool(identity.ids or identity.attempts)
 
 
-def _identities(
+def identities_of(
     context: SweepContext, jobs: Collection[str]
 ) -> tuple[Mapping[str, JobIdentity], Mapping[str, str]]:
     """What tells whose VMs are, and of jobs whose record cannot be read, why not."""

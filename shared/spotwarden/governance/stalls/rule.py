@@ -15,6 +15,7 @@ from spotwarden.governance.signals.motion import Silence, present, silence_of
 from spotwarden.governance.signals.table import Coverage, SignalKind, SignalSource, newest, signals, unread
 from spotwarden.governance.signals.text import begun, owner_of, runs, subject
 from spotwarden.governance.stalls import text as stall_words
+from spotwarden.governance.units import remedied
 from spotwarden.model.attempt import CLOSED
 from spotwarden.model.brief import Brief
 from spotwarden.model.exemptions import exempt
@@ -124,10 +125,10 @@ def _finding(
     )
 
 
-def _remedied(record: JobRecord, brief: Brief) -> set[str]:
+def _remedied(record: JobRecord, brief: Brief) -> frozenset[str]:
     """The VMs that this rule's own remedy was for: a sweep may have been cut off between two of them."""
     case = brief.cases.get((RULE, record.job))
-    return {remediation.target for remediation in case.remediations} if case else set()
+    return remedied(case) if case else frozenset()
 
 
 def _beside(

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from spotwarden.engine.executor import Executor
 from spotwarden.model.action import Change, DeleteInstance, DropObject, StopInstance
 from spotwarden.model.outcome import Done, Lost, Outcome, Rejected, Unanswered
+from spotwarden.model.slice_action import DeleteGroup
 from spotwarden.notify.links.reply import AnswerVerdict, OfferFacts, OfferStanding
 from spotwarden.recovery.submission import is_worked_on
 
@@ -78,6 +79,7 @@ def changed(done: Sequence[Change]) -> str:
     gone = dict.fromkeys(
         attempt.node for attempt in done if isinstance(attempt, StopInstance | DeleteInstance)
     )
+    gone |= dict.fromkeys(f"the TPU slice {step.group}" for step in done if isinstance(step, DeleteGroup))
     if gone:
         return f"{', '.join(gone)} is stopping."
     return (

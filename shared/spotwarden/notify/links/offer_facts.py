@@ -13,6 +13,8 @@ from spotwarden.layout import CaseRecord, StatusCode
 from spotwarden.model.attempt import CLOSED
 from spotwarden.model.case import Case
 from spotwarden.model.facts import JobFacts
+from spotwarden.model.finding import Target
+from spotwarden.model.fleet import Fleet
 from spotwarden.model.notice import Way
 from spotwarden.model.offer import Offer
 from spotwarden.notify.links.reply import OfferFacts
@@ -56,11 +58,24 @@ def _on_vms(context: SweepContext, offer: Offer) -> OfferFacts:
     targets = {target.id: target for target in offer_facts.case.subject.targets if target.id.isdecimal()}
     if not targets:
         return offer_facts
-    fleet = context.cloud.compute.fleet(ids=sorted(targets))
+    fleet = _of_standing_groups(context, context.cloud.compute.fleet(ids=sorted(targets)), targets)
     return replace(
         offer_facts,
         fleet=fleet,
         scratch=any(machine.local_ssds for machine in fleet.items if machine.id in targets),
+    )
+
+
+def _of_standing_groups(context: SweepContext, fleet: Fleet, targets: Mapping[str, Target]) -> Fleet:
+    """The VMs but those of slices whose group is gone, or is another one by now: these are nobody's."""
+    groups = {target.group: target.zone for target in targets.values() if target.group}
+    gone = {
+        group
+        for group, zone in groups.items()
+        if context.cloud.compute.group(zone, group.name, group.id) is None
+    }
+    return replace(
+        fleet, items=tuple(item for item in fleet.items if targets[item.id].group not in {*gone} - {None})
     )
 
 

@@ -1,4 +1,7 @@
-"""Stop now: an owner's own word about the VMs of a case. No grace and no blast radius hold it up."""
+"""Stop now: an owner's own word about the VMs of a case. No grace and no blast radius hold it up.
+
+A TPU slice can't be stopped: it is deleted as a whole, by its group's id.
+"""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -7,17 +10,23 @@ from uuid import NAMESPACE_URL, uuid5
 from msgspec.structs import replace
 
 from spotwarden.governance.cases.notices import name_of
-from spotwarden.model.action import StopInstance
+from spotwarden.governance.cases.ops_notices import delete_group
+from spotwarden.governance.units import all_slices, some_slices, units
+from spotwarden.model.action import Change, StopInstance
 from spotwarden.model.case import Case
 from spotwarden.model.finding import Target
 from spotwarden.model.governance import Mode
 from spotwarden.model.policy import Policy
+from spotwarden.model.slice_action import DeleteGroup
 from spotwarden.notify.links.reply import AnswerVerdict, OfferFacts, OfferStanding
 from spotwarden.notify.links.standing import SILENT, asked, barred, facts, names, of_case, settled
 from spotwarden.recovery.fates import GOING, KEPT
 
 IN_TIME = timedelta(minutes=2)
 """How long after the click a stop may be sent."""
+
+
+CANT_STOP = "A slice can't be stopped. Its disks that are set to auto-delete go with it."
 
 
 def stop(offer_facts: OfferFacts, policy: Policy, now: datetime) -> AnswerVerdict:
@@ -36,7 +45,7 @@ def stop(offer_facts: OfferFacts, policy: Policy, now: datetime) -> AnswerVerdic
         return settled(f"{name_of(case)} doesn't run", says, done=f"{name_of(case)} no longer runs")
     if offer_facts.scratch and not policy.governance.discard_local_ssd:
         return replace(_has_scratch(case, running), facts=facts(case, policy, now))
-    return AnswerVerdict(
+    verdict = AnswerVerdict(
         standing=OfferStanding.OPEN,
         title=f"Stop {name_of(case)} now?",
         says=f"{named} stops at once. {_what_stays(offer_facts)}",
@@ -45,8 +54,23 @@ def stop(offer_facts: OfferFacts, policy: Policy, now: datetime) -> AnswerVerdic
         button="Stop now",
         instead="Or run:",
         command=f"spotwarden stop {case.subject.job}" if case.subject.job else _by_hand(running[0]),
-        steps=tuple(_step(offer_facts, case, vm, now) for vm in running),
+        steps=tuple(_step(offer_facts, case, unit, now) for unit in units(running).values()),
         done=f"{named} is stopping; {_stayed(offer_facts)}",
+    )
+    return _with_slices(verdict, case, running) if some_slices(running) else verdict
+
+
+def _with_slices(verdict: AnswerVerdict, case: Case, running: Sequence[Target]) -> AnswerVerdict:
+    """The same for slices, or for VMs some of which are parts of them."""
+    if not all_slices(running):
+        return replace(verdict, notes=(*verdict.notes, f"Its TPU slices are deleted. {CANT_STOP}"))
+    return replace(
+        verdict,
+        title=f"Delete {name_of(case)} now?",
+        says=f"{name_of(case)} is deleted at once. {CANT_STOP}",
+        button="Delete now",
+        command=f"spotwarden stop {case.subject.job} --delete" if case.subject.job else verdict.command,
+        done=f"{name_of(case)} is being deleted",
     )
 
 
@@ -123,12 +147,25 @@ def _back(case: Case) -> str:
 
 
 def _by_hand(target: Target) -> str:
+    if target.group:
+        return delete_group(target)
     return f"gcloud compute instances stop {target.name} --zone={target.zone}"
 
 
-def _step(offer_facts: OfferFacts, case: Case, target: Target, now: datetime) -> StopInstance:
+def _step(offer_facts: OfferFacts, case: Case, unit: Sequence[Target], now: datetime) -> Change:
     """The same request however often the button is pressed."""
-    offer = offer_facts.offer
+    offer, target = offer_facts.offer, unit[0]
+    if target.group:
+        return DeleteGroup(
+            reason=reason(offer_facts),
+            job=case.subject.job,
+            zone=target.zone,
+            group=target.group.name,
+            group_id=target.group.id,
+            request_id=str(uuid5(NAMESPACE_URL, f"spotwarden/answers/{offer.id}/{target.group.id}")),
+            before=now + IN_TIME,
+            targets=tuple(unit),
+        )
     return StopInstance(
         reason=reason(offer_facts),
         job=case.subject.job,

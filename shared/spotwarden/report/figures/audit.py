@@ -14,6 +14,13 @@ MANY = 100
 Said = Mapping[str, Any]
 
 
+FIGURES = (
+    *("fate", "lost", "lost_in", "cause", "state", "due", "remedy", "group", "group_id", "name", "to"),
+    "message",
+)
+"""Of what was asked, the words that are evidence too."""
+
+
 def entries(name: str, day: str, entry: str, records: Sequence[Record]) -> tuple[AuditedAction, ...]:
     """The entries of one object of the audit."""
     return tuple(_entry(f"{day}/{entry}#{number}", name, record) for number, record in enumerate(records, 1))
@@ -76,7 +83,7 @@ def _evidence(about: Said) -> Iterator[tuple[str, str]]:
     """The figures, and of what was asked for the place and what came before."""
     for name, value in list(_map(about.get("evidence")).items())[:MANY]:
         yield str(name)[:TEXT], str(value)[:TEXT]
-    for name in ("fate", "lost", "lost_in", "cause", "state", "due", "remedy", "name", "to", "message"):
+    for name in FIGURES:
         if text := _text(about, name):
             yield name, text
 

@@ -11,7 +11,7 @@ from spotwarden.report.model.trust import AuditedAction
 
 MOST = 1_000
 """Of one kind; a job with more of them shows its newest."""
-ACTS = frozenset(("StopInstance", "DeleteInstance", "StartInstance", "RemoveLeftover"))
+ACTS = frozenset(("StopInstance", "DeleteInstance", "DeleteGroup", "StartInstance", "RemoveLeftover"))
 
 
 def marks(sources: Sources, gathered: Gathered, bars: Sequence[Bar]) -> tuple[Mark, ...]:

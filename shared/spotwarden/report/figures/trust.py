@@ -18,7 +18,7 @@ CHANGES = frozenset(
     )
 )
 """What somebody outside notices; the rest keeps our own records."""
-REMOVES = frozenset(("DeleteInstance", "StopInstance"))
+REMOVES = frozenset(("DeleteInstance", "StopInstance", "DeleteGroup"))
 
 
 def trust(
@@ -85,8 +85,9 @@ def why(query: AuditQuery, found: Sequence[AuditedAction], about: Summary | None
     one_vm = [bar for bar in bars if query.about == bar.instance_id]
     for entry in found:
         if entry.action in REMOVES and entry.outcome == "Done" and _this(entry, one_vm):
-            what = "deleted" if entry.action == "DeleteInstance" else "stopped"
+            what = "stopped" if entry.action == "StopInstance" else "deleted"
             vm = f"{entry.node} ({', '.join(entry.instance_ids)})" if entry.instance_ids else entry.node
+            vm = f"The TPU slice of {vm}" if entry.action == "DeleteGroup" else vm
             by = f"{entry.function} by policy {entry.policy}" if entry.policy else entry.function
             return f"{vm} was {what} by Spotwarden ({by}) at {moment(entry.at)}: {entry.why}", entry.id
     return (_fate((one_vm or bars)[-1]), "") if bars else ("", "")
