@@ -359,3 +359,13 @@ def test_a_job_that_nothing_bounds_need_not_be_extended(shop):
     assert "it has no time limit" in shop.refused("extend", "my-job", "--by", "1h")
     shop.put(JobFileName(job="my-job"), b"max_runtime = \n")
     assert "job.toml can't be read" in shop.refused("extend", "my-job", "--by", "1h")
+
+
+def test_a_second_stop_says_who_came_first(shop):
+    """And when."""
+    shop.launch("my-job-1")
+    shop.ok("stop", "my-job", "--yes", "--why", "wrong data")
+    shop.world.until(lambda: shop.status("my-job-1") == "TERMINATED")
+    said = shop.ok("stop", "my-job", "--yes")
+    assert "There is nothing to stop: my-job is closed since " in said
+    assert "stopped by ada@example.com: wrong data, and none of its VMs runs" in said

@@ -144,3 +144,13 @@ def test_a_job_that_waits_names_the_zones_that_are_avoided(speaker, run):
     assert line == f"us-central1-a until {until:%Y-%m-%d %H:%M} UTC (host errors)"
     speaker.end("0")
     assert said(run(), "avoids") == []
+
+
+def test_a_closed_job_says_who_ended_it_and_what_stops_a_vm_that_is_left(speaker, run):
+    """A restart would do nothing beside it."""
+    speaker.attempt(1, instances={JOB: "17"})
+    speaker.up("17")
+    speaker.attempt(2, state=AttemptState.STOPPED, reason="stopped by bob@x.org", replaces={JOB: "17"})
+    page = run()
+    assert said(page, "ended")[0].endswith(" UTC, stopped by bob@x.org")
+    assert said(page, "next") == ["`spotwarden stop train` stops train, still running; then restart it"]

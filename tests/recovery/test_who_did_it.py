@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from spotwarden.layout import AttemptRecord
 from spotwarden.model.attempt import AttemptState
 from spotwarden.model.instance import Status
+from spotwarden.model.notice import Notice
 
 JOB_VM = "job@p.iam.gserviceaccount.com"
 LAG = timedelta(minutes=4)
@@ -282,3 +283,24 @@ def test_a_stop_from_before_the_job_was_opened_again_does_not_end_what_follows(g
     gang.settle(8)
     assert states(gang)[-1] is AttemptState.RUNNING
     assert sorted(vm.name for vm in gang.instances() if vm.status is Status.RUNNING) == ["gang-1", "gang-2"]
+
+
+@pytest.mark.parametrize(
+    ("user", "who"),
+    [
+        ("bob@example.com", "test-vm was deleted by bob@example.com"),
+        (
+            "spotwarden-reap-vms@p.iam.gserviceaccount.com",
+            "test-vm was deleted by Spotwarden (spotwarden-reap-vms@p.iam.gserviceaccount.com)",
+        ),
+    ],
+)
+def test_a_closed_job_says_who_ended_it(seen, user, who):
+    """On its record, which `show` and the pages read, and to its owner."""
+    seen.cloud.compute.owner_deletes("test-vm", user=user)
+    seen.wait(minutes=5)
+    seen.sweep_until_quiet()
+    assert seen.attempts()[-1].reason == f"the instance was deleted or stopped, not preempted: {who}"
+    notices = [msgspec.json.decode(message.data, type=Notice) for message in seen.cloud.notices.messages]
+    [told] = [notice for notice in notices if notice.kind == "stopped"]
+    assert who in told.why

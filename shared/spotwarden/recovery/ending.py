@@ -1,14 +1,17 @@
 """What is left to do for a job that is over."""
 
+from collections.abc import Mapping
+
 from msgspec.structs import replace
 
 from spotwarden.model.action import ClearMarker, EndWatch, Step, Tell, WriteAttempt
-from spotwarden.model.attempt import CLOSED, Attempt, AttemptState, Recorded, TryKind
+from spotwarden.model.attempt import CLOSED, Attempt, AttemptState, Recorded, Removal, TryKind
 from spotwarden.model.facts import JobFacts, NodeFacts
 from spotwarden.model.tick import Tick
 from spotwarden.recovery import notices
 from spotwarden.recovery.begun import unrecorded
 from spotwarden.recovery.doubted_end import doubt, runs_on
+from spotwarden.recovery.ended_by import who_ended
 from spotwarden.recovery.fates import alive
 from spotwarden.recovery.finishing import made_and_gone
 from spotwarden.recovery.lifecycle import AttemptEvent, follow
@@ -65,10 +68,12 @@ def clear(node: NodeFacts, reason: str) -> ClearMarker:
 def stop(facts: JobFacts, newest: Recorded, why: str, tick: Tick) -> Step:
     """Tell, then write into an attempt under way that its owner has stopped it."""
     attempt = newest.attempt
+    had = attempt.instances or _made_unrecorded(facts, attempt)
+    gone = removals(facts, replace(attempt, instances=had))
+    why = _by_whom(why, gone)
     notice = notices.closed(facts, attempt, why, AttemptState.STOPPED, tick)
     if notice.id not in facts.told:
         return Tell(reason=why, notice=notice)
-    had = attempt.instances or _made_unrecorded(facts, attempt)
     stopped = replace(
         attempt,
         state=follow(attempt.state, AttemptEvent.STOP),
@@ -76,9 +81,15 @@ def stop(facts: JobFacts, newest: Recorded, why: str, tick: Tick) -> Step:
         lease=None,
         updated=tick.now,
         instances=had,
-        removed=removals(facts, replace(attempt, instances=had)),
+        removed=gone,
     )
     return WriteAttempt(reason=why, record=stopped, generation=newest.generation)
+
+
+def _by_whom(why: str, gone: Mapping[str, Removal]) -> str:
+    """Why it is over, and who removed its VMs, as far as the log tells."""
+    who = who_ended(gone)
+    return f"{why}: {who}" if who else why
 
 
 def _had(facts: JobFacts, attempt: Attempt) -> dict[str, str]:
@@ -104,10 +115,12 @@ def close(facts: JobFacts, blank: Attempt, why: str, state: AttemptState, tick: 
 
     `blank` is the next record, which answers the job's markers: whoever claims that number comes second.
     """
+    gone = removals(facts, blank)
+    why = _by_whom(why, gone)
     notice = notices.closed(facts, blank, why, state, tick)
     if notice.id not in facts.told:
         return Tell(reason=why, notice=notice)
     # The developer's own launch is attempt 1; whatever is over after it is the one that follows.
     number = 1 if facts.newest is None and state is AttemptState.STOPPED else blank.number
-    over = replace(blank, number=number, state=state, reason=why, removed=removals(facts, blank))
+    over = replace(blank, number=number, state=state, reason=why, removed=gone)
     return WriteAttempt(reason=why, record=over, generation=0, after=facts.head)

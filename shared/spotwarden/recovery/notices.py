@@ -10,11 +10,8 @@ from spotwarden.model.marker import UnusableMarker
 from spotwarden.model.notice import Notice, Severity, Way
 from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
+from spotwarden.recovery.ended_by import DONE, NAMED
 from spotwarden.recovery.machines import on_machine
-
-NAMED = 3
-"""How many VMs are named one by one."""
-_DONE = {"stop": "stopped", "delete": "deleted", "suspend": "suspended"}
 
 
 def started(
@@ -183,7 +180,7 @@ def node_removed(facts: JobFacts, attempt: Attempt, gone: Mapping[str, Removal],
         at=tick.now,
         what=f"{facts.job} continues without {names}",
         why="; ".join(
-            f"{node} was {_DONE.get(removal.kind, removal.kind)} by {users[node]}"
+            f"{node} was {DONE.get(removal.kind, removal.kind)} by {users[node]}"
             for node, removal in gone.items()
         ),
         then=f"The remaining nodes keep running: {', '.join(left)}. If another node is lost,"

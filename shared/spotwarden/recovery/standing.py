@@ -113,6 +113,32 @@ def _end(facts: JobFacts) -> datetime | None:
     return newest.updated if newest and newest.state in _CLOSED else None
 
 
+def over(facts: JobFacts) -> str:
+    """When the job was over, and why or by whom; "" while it is not."""
+    at = _end(facts)
+    if at is None:
+        return ""
+    newest = facts.ledger[-1].attempt if facts.ledger else None
+    if facts.status_code is not None:
+        why = f"with status {facts.status_code}"
+    else:
+        why = newest.reason if newest else ""
+    return f"{at:%Y-%m-%d %H:%M:%S} UTC" + (f", {why}" if why else "")
+
+
+def left_running(facts: JobFacts, instances: tuple[Instance, ...]) -> list[str]:
+    """The names of the VMs of a job that is over which run all the same."""
+    if not facts.ledger or _end(facts) is None:
+        return []
+    known = {
+        name
+        for recorded in facts.ledger
+        for ids in (recorded.attempt.instances, recorded.attempt.replaces)
+        for name in ids.values()
+    }
+    return sorted(vm.name for vm in instances if vm.id in known and vm.status in ALIVE)
+
+
 def timeline(facts: JobFacts) -> list[TimelineEvent]:
     """Everything on record about a job, oldest first."""
     attempts = [recorded.attempt for recorded in facts.ledger]

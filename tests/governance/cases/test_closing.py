@@ -8,6 +8,7 @@ from spotwarden.governance.cases.escalation import next_step
 from spotwarden.model.action import Tell
 from spotwarden.model.case import Case, CaseFacts, CaseState, Filed, Remediation, Warned
 from spotwarden.model.finding import Subject, Target
+from spotwarden.model.governance import Remedy
 from spotwarden.model.policy import Mode, Policy
 from spotwarden.model.tick import Tick
 
@@ -49,3 +50,37 @@ def test_a_veto_that_comes_between_the_remedy_and_its_record_does_not_hide_it(lo
     step = next_step(facts, Policy(version="t", mode=Mode.ENFORCE), later)
     assert isinstance(step, Tell)
     assert step.notice.kind == kind
+
+
+@pytest.mark.parametrize(
+    ("operations", "what"),
+    [
+        (
+            ["operation-1", "gone already"],
+            "pair was stopped: the disks of pair-1 are kept; pair-2 was gone already",
+        ),
+        (["operation-1", "operation-2"], "pair was stopped; its disks are kept"),
+    ],
+)
+def test_no_disk_is_said_to_be_kept_of_a_vm_that_was_gone(operations, what):
+    """Of a gang of which Compute Engine had taken a node, the others were stopped."""
+    targets = tuple(Target(id=str(number), name=f"pair-{number}", zone="z") for number in (1, 2))
+    subject = Subject(key="pair", job="pair", owner="ada", targets=targets)
+    done = tuple(
+        Remediation(target=target.id, request_id="r", at=NOW, operation=operation)
+        for target, operation in zip(targets, operations, strict=True)
+    )
+    case = Case(
+        rule="stall",
+        subject=subject,
+        state=CaseState.ACTED,
+        remedy=Remedy.STOP,
+        opened=NOW,
+        looked=NOW,
+        remediations=done,
+    )
+    facts = CaseFacts(rule="stall", key="pair", filed=Filed(case=case, generation=1))
+    later = Tick(function="reap_vms", sweep="s", now=NOW + timedelta(minutes=9))
+    step = next_step(facts, Policy(version="t", mode=Mode.ENFORCE), later)
+    assert isinstance(step, Tell)
+    assert step.notice.what == what

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from spotwarden.engine.cache import GenerationCache
 from spotwarden.layout import AttemptRecord, CreateScript, JobFileName, OpenJob, StatusCode
-from spotwarden.model.attempt import AttemptState, Lease
+from spotwarden.model.attempt import Attempt, AttemptState, Lease
 from spotwarden.model.instance import Status
 from spotwarden.model.notice import Notice, Severity, Way
 from spotwarden.model.policy import Mode
@@ -394,3 +394,30 @@ def test_a_click_waits_for_the_sweep_that_is_at_work_on_the_attempt(waiting, min
     assert waiting.click(offered(waiting)).status_code == 200
     assert waiting.world.attempts()[-1].asked == before
     assert (waiting.now - before == timedelta(seconds=AT_WORK_SECONDS)) is (minutes is not None)
+
+
+def test_a_closed_job_whose_vm_runs_is_not_said_to_need_no_restart(running_on):
+    """Nothing starts beside it: the page says who closed the job, and that its VM is to be stopped first."""
+    answer = running_on.click(offered(running_on))
+    assert "test-vm is over, and test-vm still runs" in answer.text
+    assert "test-vm is closed (stopped by bob@example.com)" in answer.text
+    assert "spotwarden stop test-vm\nspotwarden restart test-vm" in answer.text
+    assert len(running_on.world.records()) == 2
+
+
+@pytest.fixture
+def running_on(new_world):
+    """A job that somebody has closed, and whose VM goes on."""
+    world = new_world()
+    world.settle(2)
+    closed = Attempt(
+        job="test-vm",
+        number=2,
+        state=AttemptState.STOPPED,
+        created=world.cloud.clock.now(),
+        updated=world.cloud.clock.now(),
+        reason="stopped by bob@example.com",
+        replaces=world.ids,
+    )
+    world.store(AttemptRecord(job="test-vm", attempt=2), msgspec.json.encode(closed))
+    return Web(world)

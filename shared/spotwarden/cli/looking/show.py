@@ -1,6 +1,6 @@
 """`spotwarden show`: how one job stands, how it came there, and what to do next."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 from shlex import join
 
@@ -11,67 +11,39 @@ from spotwarden import clock
 from spotwarden.cli.completing import job_names
 from spotwarden.cli.context import Context, open_context
 from spotwarden.cli.json_text import json_text
-from spotwarden.cli.looking.costs import Costs, costs
+from spotwarden.cli.looking.costs import costs
 from spotwarden.cli.looking.details import Details, cases_of, read_details
 from spotwarden.cli.looking.forecasts import OPEN, forecast
 from spotwarden.cli.looking.ladders import ladder_lines
 from spotwarden.cli.looking.members import changes, members
 from spotwarden.cli.looking.signals import seen_of, signal_table
+from spotwarden.cli.looking.what_next import WAITING, JobDetails, next_step
 from spotwarden.cli.table import duration, plain
 from spotwarden.governance.cases.history import standing
 from spotwarden.governance.cases.observation import acts_from
 from spotwarden.governance.signals.shown import rows
-from spotwarden.governance.signals.table import SignalTable
 from spotwarden.layout import SweepTurn
 from spotwarden.model.case import Case
 from spotwarden.model.heartbeat import Measured
 from spotwarden.model.placement import AvoidedPlace
-from spotwarden.model.standing import Standing
 from spotwarden.ports import BrokenError
 from spotwarden.recovery import avoiding
-from spotwarden.recovery.attempts import IN_FLIGHT
-from spotwarden.recovery.begun import begun, counts_until
-from spotwarden.recovery.forecast.forecast import Outlook
 from spotwarden.recovery.forecast.text import told
 from spotwarden.recovery.machines import on_machine
 from spotwarden.recovery.places import read_avoided
-from spotwarden.recovery.standing import JobSummary, TimelineEvent, experiment, timeline, worded
+from spotwarden.recovery.standing import (
+    JobSummary,
+    experiment,
+    left_running,
+    over,
+    timeline,
+    worded,
+)
 from spotwarden.report.model.experiments import MetricSummary
 
 STALL = "stall"
-SWEEPS_OVERDUE = timedelta(minutes=5)
-"""Recovery looks each minute; after so many that it has missed nobody should count on it."""
-WAITING = frozenset((Standing.QUEUED, Standing.RECOVERING))
 METRICS = 8
 """So many stand on a screen with the rest; --json has all."""
-
-
-NEXT: Mapping[Standing, str] = {
-    Standing.RUNNING: "`spotwarden logs -f {job}` follows it",
-    Standing.STALLED: "`spotwarden logs {job} --tail 50` shows its last output",
-    Standing.ENDED: "`spotwarden download {job}` fetches its output",
-    Standing.FAILED: "`spotwarden logs {job} --tail 50` shows why; `spotwarden restart {job}` tries it again",
-    Standing.STOPPED: "`spotwarden restart {job}` resumes it",
-    Standing.GAVE_UP: "`spotwarden restart {job}` resumes it",
-    Standing.UNKNOWN: "no launch is on record. If a command was interrupted, run it again",
-}
-
-
-class JobDetails(msgspec.Struct, frozen=True, kw_only=True):
-    """All that is shown of a job, as it is `now`; `swept` is when recovery last looked at all jobs."""
-
-    experiment: JobSummary
-    details: Details
-    costs: Costs
-    cases: tuple[Case, ...]
-    timeline: tuple[TimelineEvent, ...]
-    now: datetime
-    swept: datetime | None = None
-    members: str = ""
-    avoided: tuple[AvoidedPlace, ...] = ()
-    ladder: tuple[str, ...] = ()
-    signals: SignalTable | None = None
-    forecast: Outlook | None = None
 
 
 @click.command()
@@ -104,6 +76,7 @@ def show(job: str, *, as_json: bool, with_signals: bool) -> None:
         timeline=tuple(timeline(details.facts)),
         now=now,
         swept=_swept(context),
+        left=tuple(left_running(details.facts, instances)),
         members=members(details.facts, context.agreed().placement.block, now)
         if details.facts.file.nodes
         else "",
@@ -157,6 +130,7 @@ def _facts(shown: JobDetails, now: datetime) -> Iterator[tuple[str, str]]:
     yield "command", join(run.command) if run else ""
     yield from (("input", item) for item in (run.inputs if run else ()))
     yield "started", f"{row.started:%Y-%m-%d %H:%M:%S} UTC, ran for {_ran(row)}" if row.started else ""
+    yield "ended", over(shown.details.facts)
     yield "up", f"{duration(timedelta(hours=shown.costs.hours))} on its VMs" if shown.costs.hours else ""
     yield "zones", ", ".join(_zones(details, machines=True))
     yield "nodes", shown.members
@@ -223,43 +197,6 @@ def _case(case: Case, now: datetime) -> str:
     return f"{case.rule}: {case.reason}, {standing(case, now)}{due}; {how}"
 
 
-def next_step(shown: JobDetails) -> str:
-    """What a person would do now."""
-    row = shown.experiment
-    facts = shown.details.facts
-    if until := counts_until(facts):
-        return (
-            f"attempt {begun(facts)} is being launched and is not on record yet. If the command was"
-            f" interrupted, run it again. From {until:%H:%M:%S} UTC on the job counts as stopped"
-        )
-    if row.status in WAITING:
-        return _by_itself(shown)
-    return NEXT[row.status].format(job=row.job)
-
-
-def _by_itself(shown: JobDetails) -> str:
-    """What recovery does next about a job that waits, as far as recovery is seen to run."""
-    facts, newest = shown.details.facts, shown.details.facts.newest
-    if newest and newest.state in IN_FLIGHT and facts.watched is None:
-        return (
-            f"attempt {newest.number} is on record, and not on the list of open jobs, so nothing"
-            f" continues it. Launch it again with the same command, or run `spotwarden stop {facts.job}`"
-        )
-    swept, now = shown.swept, shown.now
-    if swept is None:
-        return "recovery hasn't run yet, and continues the job once it does. To check: `spotwarden doctor`"
-    if now - swept > SWEEPS_OVERDUE:
-        since = f"{swept:%Y-%m-%d %H:%M:%S} UTC"
-        return f"recovery hasn't run since {since}; nothing continues it. To see why: `spotwarden doctor`"
-    if newest is None or newest.state not in IN_FLIGHT:
-        return (
-            "no action needed: Spotwarden checks it every minute and restarts it, unless someone stopped it"
-        )
-    later = newest.not_before or (newest.lease.until if newest.lease else None)
-    at = f" at {later:%H:%M:%S} UTC" if later and later > now else " within a minute"
-    return f"no action needed: Spotwarden continues it{at}"
-
-
 def _fields(shown: JobDetails) -> dict[str, object]:
     details = shown.details
     return {
@@ -278,6 +215,7 @@ def _fields(shown: JobDetails) -> dict[str, object]:
         **({"avoids": shown.avoided} if shown.avoided else {}),
         **({"ladder": shown.ladder} if shown.ladder else {}),
         **({"forecast": shown.forecast} if shown.forecast else {}),
+        "over": over(details.facts),
         "next": next_step(shown),
         "timeline": shown.timeline,
         **({"signals": rows(shown.signals)} if shown.signals is not None else {}),

@@ -5,6 +5,7 @@ from msgspec.structs import replace
 from spotwarden.governance.cases import notices
 from spotwarden.governance.cases.life import CaseEvent, follow
 from spotwarden.governance.cases.observation import counting, look_once_more, new_case, past, seen, vetoed
+from spotwarden.governance.cases.remedy import GONE
 from spotwarden.model.action import CaseStep, CloseCase, FileCase, LabelInstance, Tell
 from spotwarden.model.case import Case, CaseFacts, CaseState
 from spotwarden.model.finding import Finding
@@ -48,7 +49,8 @@ def without_finding(facts: CaseFacts, policy: Policy, tick: Tick) -> CaseStep | 
         return clear(facts, why, policy, tick)
     # A sweep that was cut off has perhaps not sent it, and the VM went by itself.
     sure = any(remediation.operation for remediation in case.remediations)
-    notice = notices.acted(case, policy, tick, sure=sure)
+    gone = {remediation.target for remediation in case.remediations if remediation.operation == GONE}
+    notice = notices.acted(case, policy, tick, sure=sure, gone=gone)
     if notice.id not in case.told and notice.id not in facts.told:
         return Tell(reason=case.reason, notice=notice)
     return CloseCase(reason="the remedy has worked", case=case, generation=generation)

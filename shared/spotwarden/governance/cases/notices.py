@@ -1,6 +1,6 @@
 """What its owner is told about a case, in words; `ops_notices` has what only ops can see to."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from hashlib import sha256
 
@@ -13,7 +13,7 @@ from spotwarden.governance.units import (
     some_slices,
 )
 from spotwarden.model.case import Case
-from spotwarden.model.finding import Finding
+from spotwarden.model.finding import Finding, Target
 from spotwarden.model.governance import Remedy
 from spotwarden.model.notice import CaseRef, Notice, Severity, Way
 from spotwarden.model.policy import RULES, Policy
@@ -43,6 +43,8 @@ DISCARDS = (
 """The same for a stop of VMs with local SSDs, as far as the policy lets us."""
 OVER = frozenset({"orphan", "leftover"})
 """Rules whose jobs are over: there is nothing to start again."""
+MOST_NAMED = 3
+"""So many VMs are named in a sentence."""
 MOST_INSTANCES = 256
 """So many VMs are named in a notice; a case about more is named by its job."""
 
@@ -120,9 +122,14 @@ def may_be_warned(case: Case) -> bool:
     return bool(case.warnings) or any(name.startswith(f"{base_id(case)}/warning-") for name in case.told)
 
 
-def acted(case: Case, policy: Policy, tick: Tick, *, sure: bool = True) -> Notice:
-    """Say what was done, and how to go on; unless `sure`, that it may have been us who did it."""
+def acted(case: Case, policy: Policy, tick: Tick, *, sure: bool = True, gone: Collection[str] = ()) -> Notice:
+    """Say what was done, and how to go on; unless `sure`, that it may have been us who did it.
+
+    `gone` are the ids of VMs that were there no more when they were to be stopped: no disk of theirs is kept.
+    """
     phrase = remedy_phrases(case.remedy, case)[1] or "was acted upon"
+    if gone and case.remedy is Remedy.STOP:
+        phrase = _with_gone(case, gone)
     phrase = phrase if sure else "is gone: Spotwarden may have removed it"
     return case_notice(
         case,
@@ -137,6 +144,24 @@ def acted(case: Case, policy: Policy, tick: Tick, *, sure: bool = True) -> Notic
         evidence={**case.evidence, "warned": _warned(case)},
         ways=(Way.RESTART,) if case.subject.job and case.rule not in OVER else (),
     )
+
+
+def _with_gone(case: Case, gone: Collection[str]) -> str:
+    """What was done where some of the VMs were gone already, each part by name or by number."""
+    lost = [target.name for target in case.subject.targets if target.id in gone]
+    left = [target.name for target in case.subject.targets if target.id not in gone]
+    ssds = "the data on local SSDs is discarded, " if any(map(_has_ssds, case.subject.targets)) else ""
+    one = len(lost) == 1
+    were = f"{_listed(lost)} {'was' if one else 'were'} gone already"
+    return f"was stopped: {ssds}the disks of {_listed(left)} are kept; {were}"
+
+
+def _has_ssds(target: Target) -> bool:
+    return bool(target.local_ssds)
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names) if len(names) <= MOST_NAMED else f"{len(names)} VMs"
 
 
 def cleared(case: Case, why: str, policy: Policy, tick: Tick) -> Notice:

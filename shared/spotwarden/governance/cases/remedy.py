@@ -94,7 +94,9 @@ def _end(facts: CaseFacts, case: Case, policy: Policy, tick: Tick) -> CaseStep:
     )
     failed = [item for item in remediations if not item.operation]
     failures = case.failures + bool(failed)
-    news = [] if failed else [notices.acted(case, policy, tick, sure=_is_ours(case, remediations))]
+    gone = {item.target for item in remediations if item.operation == GONE}
+    sure = _is_ours(case, remediations)
+    news = [] if failed else [notices.acted(case, policy, tick, sure=sure, gone=gone)]
     if _is_told(failures, policy.governance.failures):
         news.append(ops_notices.failing(case, remediations, failures, policy, tick))
     for notice in news:

@@ -131,13 +131,22 @@ def _record(offer_facts: OfferFacts, facts: JobFacts, why: str, now: datetime, *
 
 
 def _over_already(facts: JobFacts) -> AnswerVerdict:
-    how = f"ended with status {facts.status_code}" if facts.status_code is not None else "is closed"
+    how = f"ended with status {facts.status_code}" if facts.status_code is not None else _closed(facts)
     going = [instance.name for instance in facts.instances if instance.status in GOING]
     more = f", and {names(going)} is stopping" if going else ", and none of its VMs runs"
     if facts.unsure:
         more = f". {_HIDDEN.format(facts.unsure)}"
     says = f"There is nothing to stop: {facts.job} {how}{more}."
     return settled(f"{facts.job} is over", says, done=says)
+
+
+def _closed(facts: JobFacts) -> str:
+    """How it was closed: by whom, or why."""
+    newest = facts.ledger[-1].attempt if facts.ledger else None
+    if newest is None or not newest.closed:
+        return "is closed"
+    why = f": {newest.reason}" if newest.reason else ""
+    return f"is closed since {moment(newest.updated)}{why}"
 
 
 def _deleted(meant: list[Instance], *, delete: bool) -> list[Instance]:

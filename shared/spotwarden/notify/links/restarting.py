@@ -54,12 +54,35 @@ def _under_way(
     # What was made, and of which nothing runs, may be gone again.
     if newest.state in IN_FLIGHT and facts.status_code is None and (running or not newest.in_line):
         return _in_flight(offer_facts, facts, newest, now)
+    if running and _is_left(facts, newest, running):
+        return _left_over(facts, newest, running)
     if running:
         says = f"{names([vm.name for vm in running])} already runs."
         return settled(
             title, says, done=f"Nothing was changed: {job} already runs, as attempt {newest.number}"
         )
     return None
+
+
+def _is_left(facts: JobFacts, newest: Attempt, running: list[Instance]) -> bool:
+    """Whether the job is over although VMs of it run, none of which was started since."""
+    over = newest.updated if newest.closed else facts.ended
+    if over is None:
+        return False
+    return not any(vm.started is not None and vm.started > over for vm in running)
+
+
+def _left_over(facts: JobFacts, newest: Attempt, running: list[Instance]) -> AnswerVerdict:
+    """The verdict on a job that is over and whose VM still runs: it is not restarted beside that."""
+    job, vms = facts.job, names([vm.name for vm in running])
+    how = f"ended with status {facts.status_code}" if facts.status_code is not None else "is closed"
+    why = f" ({newest.reason})" if newest.closed and newest.reason and facts.status_code is None else ""
+    return barred(
+        f"{job} is over, and {vms} still runs",
+        f"{job} {how}{why}. Nothing was changed.",
+        instead="Stop its VM first, then restart it:",
+        command=f"spotwarden stop {job}\nspotwarden restart {job}",
+    )
 
 
 def _in_flight(offer_facts: OfferFacts, facts: JobFacts, newest: Attempt, now: datetime) -> AnswerVerdict:
