@@ -21,6 +21,9 @@ COMMANDS = {
     "c": ("compute", "instances", "create"),
     "b": ("compute", "instances", "bulk", "create"),
     "k": ("compute", "instances", "create-with-container"),
+    "t": ("compute", "instance-templates", "create"),
+    "g": ("compute", "instance-groups", "managed", "create"),
+    "p": ("compute", "resource-policies", "create", "workload-policy"),
 }
 TRACKS = {"v1": (), "beta": ("beta",), "alpha": ("alpha",), "preview": ("preview",)}
 # Levels of commands among which a misspelt create is told from another command.

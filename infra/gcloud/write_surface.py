@@ -24,7 +24,8 @@ HEAD = '''\
 """What gcloud's create commands take, by the version of the SDK in which it came or changed.
 
 Written by infra/gcloud/write_surface.py out of gcloud's own parser; a change by hand is lost.
-VERSION:V1,BETA,ALPHA: c is create, b is bulk create, k is create-with-container; preview has what v1 has.
+VERSION:V1,BETA,ALPHA: c is create, b is bulk create, k is create-with-container; t, g and p make a
+template, a managed group and a workload policy; preview has what v1 has.
 A field without a version stands in the discovery document only.
 """
 

@@ -20,6 +20,14 @@ from typing import Any
 # Beside this program, whose own folder is the first where Python looks.
 ORACLE = import_module("record_oracle")
 _LIMIT = 600
+_COMMANDS = (
+    "instances create",
+    "instances bulk create",
+    "instances create-with-container",
+    "instance-templates create",
+    "instance-groups managed create",
+    "resource-policies create workload-policy",
+)
 
 
 class Transport:
@@ -136,8 +144,8 @@ def main() -> None:
         configure(Path(name))
         cli = import_module("googlecloudsdk.gcloud_main").CreateCLI([])
         for track in ((), ("beta",), ("alpha",)):
-            for path in (("create",), ("bulk", "create"), ("create-with-container",)):
-                cli._TopElement().LoadSubElementByPath([*track, "compute", "instances", *path])
+            for path in _COMMANDS:
+                cli._TopElement().LoadSubElementByPath([*track, "compute", *path.split()])
         for version in ("v1", "beta", "alpha"):
             import_module(f"googlecloudsdk.generated_clients.apis.compute.{version}.compute_{version}_client")
         for line in sys.stdin:

@@ -36,10 +36,12 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 CONFIGURED = {"project": "demo-project", "zone": "us-central1-a", "region": "us-central1"}
 COMPUTE = "https://compute.googleapis.com"
-_INSERT = re.compile(r"/instances(?:/bulkInsert)?$")
+_INSERT = re.compile(
+    r"/(?:instances(?:/bulkInsert)?|instanceTemplates|instanceGroupManagers|resourcePolicies)$"
+)
 # What gcloud reads without taking anything from the answer into the request.
 _HARMLESS = re.compile(
-    r"/projects/[^/]+(?:/zones/[^/]+|/regions/[^/]+)?$|/machineTypes/|/instances/|/operations"
+    r"/projects/[^/]+(?:/zones/[^/]+|/regions/[^/]+)?$|/machineTypes/|/instances/|/operations|/global/images/"
 )
 _PLAIN = {
     "create": ["compute", "instances", "create", "vm"],
@@ -58,7 +60,17 @@ _PLAIN = {
         *("compute", "instances", "create-with-container", "vm", "--container-image=nginx"),
         *("--image-family=cos-stable", "--image-project=cos-cloud"),
     ],
+    "instance-templates create": ["compute", "instance-templates", "create", "t"],
+    "instance-groups managed create": [
+        *("compute", "instance-groups", "managed", "create", "g", "--size=4", "--template=t"),
+        "--zone=us-central1-a",
+    ],
+    "resource-policies create workload-policy": [
+        *("compute", "resource-policies", "create", "workload-policy", "p", "--type=high-throughput"),
+        "--region=us-central1",
+    ],
 }
+_GROUPS = {"instance-templates", "instance-groups", "resource-policies"}
 
 
 class Diary:
@@ -83,22 +95,24 @@ class Diary:
 
 
 def _operation(path: str, body: dict[str, Any]) -> dict[str, Any]:
-    place = path.removesuffix("/bulkInsert").removesuffix("/instances")
-    kind = "zone" if "/zones/" in place else "region"
+    place, _, collection = path.removesuffix("/bulkInsert").rpartition("/")
+    kind = re.search(r"/(zone|region)s/", place)
     return {
-        kind: COMPUTE + place,
+        **({kind[1]: COMPUTE + place} if kind else {}),
         "name": "operation-1",
         "status": "DONE",
         "operationType": "insert",
         "operationGroupId": "group-1",
         "selfLink": f"{COMPUTE}{place}/operations/operation-1",
-        "targetLink": f"{COMPUTE}{place}/instances/{body.get('name', 'vm')}",
+        "targetLink": f"{COMPUTE}{place}/{collection}/{body.get('name', 'vm')}",
     }
 
 
 def _resource(path: str) -> dict[str, Any]:
     name = path.rsplit("/", 1)[-1]
-    found = {"name": name, "id": "1", "selfLink": COMPUTE + path, "status": "UP", "zones": [], "items": []}
+    found: dict[str, Any] = {"name": name, "id": "1", "selfLink": COMPUTE + path}
+    if not re.search(r"/instance(?:Templates|GroupManagers)/", path):
+        found |= {"status": "UP", "zones": [], "items": []}
     if re.search(r"/projects/[^/]+$", path):
         found["defaultServiceAccount"] = "1-compute@developer.gserviceaccount.com"
     if path.endswith(("/wait", "/operations/operation-1")):
@@ -318,6 +332,10 @@ def patched(old: object, patch: object) -> object:
 
 def command_of(argv: list[str]) -> str:
     """Say which create command a line is."""
+    for command in _PLAIN:
+        first = command.split()
+        if first[0] in _GROUPS and first[0] in argv:
+            return command
     if "bulk" in argv:
         return "bulk create"
     return "create-with-container" if "create-with-container" in argv else "create"
@@ -346,7 +364,12 @@ def main() -> None:
     probes = json.loads(file.read_text())["probes"]
     with tempfile.TemporaryDirectory() as name, ThreadPoolExecutor(1 if options.sdk else 2) as pool:
         oracle = LoadedOracle(options.sdk) if options.sdk else Oracle(Path(name))
-        plain = {command: oracle.ask({"argv": argv})[1].created[0] for command, argv in _PLAIN.items()}
+        played = {command_of(probe["argv"]) for probe in probes}
+        plain = {
+            command: oracle.ask({"argv": argv})[1].created[0]
+            for command, argv in _PLAIN.items()
+            if command in played
+        }
         found = list(pool.map(lambda probe: record(oracle, probe, plain), probes))
         head = {"sdk": oracle.version(), "configured": CONFIGURED, "plain": plain}
     lines = ",\n".join("  " + json.dumps(probe, ensure_ascii=False, sort_keys=True) for probe in found)

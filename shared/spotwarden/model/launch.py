@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import datetime
+from typing import Any
 
 import msgspec
 
@@ -62,6 +63,16 @@ class Launch(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     def job(self) -> str:
         """The job that it is of, unless somebody names another: the node's name, a gang's without numbers."""
         return self.nodes[0].rstrip("0123456789").rstrip("-") if self.gang else self.nodes[0]
+
+    @property
+    def properties(self) -> Mapping[str, Any]:
+        """What it says of its machines, whichever way they are made."""
+        if self.slice is not None:
+            found: Mapping[str, Any] = self.slice.template.body["properties"]
+            return found
+        body = self.request.body
+        own: Mapping[str, Any] = body.get("instanceProperties", body)
+        return own
 
     @property
     def place(self) -> str:

@@ -2,9 +2,11 @@
 
 Source: "TPU machines in accelerator-optimized machine family" and "TPU OS images" (Google), read in November
 2026. A name is what the Cloud TPU API calls the accelerator type: v6e counts chips, v5p and TPU7x count
-TensorCores, of which each chip has two. Compute Engine makes a VM of one host; more hosts are a slice.
+TensorCores, of which each chip has two. Compute Engine makes a VM of one host; more hosts are a slice, whose
+topology says how its chips are laid out ("TPU v5p", "TPU v6e", "TPU7x (Ironwood)": configurations).
 """
 
+import math
 import re
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -19,7 +21,8 @@ _UBUNTU_2404 = "ubuntu-accel-2404-amd64-tpu-tpu7x"
 class TpuGeneration(msgspec.Struct, frozen=True, kw_only=True):
     """A generation: its machine types without the number of chips, and which numbers one host has.
 
-    `cores` are those of a chip that its names count; `image` is Google's family of images for it.
+    `cores` are those of a chip that its names count; `image` is Google's family of images for it. `slices`
+    are the topologies of several hosts up to 2,048 chips, all of machines with `slice_chips` chips.
     """
 
     gpu: str
@@ -27,13 +30,17 @@ class TpuGeneration(msgspec.Struct, frozen=True, kw_only=True):
     chips: tuple[int, ...]
     cores: int = 1
     image: str = _UBUNTU_2204
+    slices: tuple[str, ...]
+    slice_chips: int = 4
 
 
+_CUBES = ("2x2x2", "2x2x4", "2x4x4", "4x4x4", "4x4x8", "4x8x8", "8x8x8", "8x8x16", "8x16x16")
+_SQUARES = ("4x4", "4x8", "8x8", "8x16", "16x16")
 GENERATIONS: Mapping[str, TpuGeneration] = {
-    "v6e": TpuGeneration(gpu="tpu-v6e", machines="ct6e-standard", chips=(1, 4, 8)),
-    "v5p": TpuGeneration(gpu="tpu-v5p", machines="ct5p-hightpu", chips=(4,), cores=2),
+    "v6e": TpuGeneration(gpu="tpu-v6e", machines="ct6e-standard", chips=(1, 4, 8), slices=_SQUARES),
+    "v5p": TpuGeneration(gpu="tpu-v5p", machines="ct5p-hightpu", chips=(4,), cores=2, slices=_CUBES),
     "tpu7x": TpuGeneration(
-        gpu="tpu7x", machines="tpu7x-standard", chips=(4,), cores=2, image=_UBUNTU_2404
+        gpu="tpu7x", machines="tpu7x-standard", chips=(4,), cores=2, image=_UBUNTU_2404, slices=_CUBES
     ),
 }  # fmt: skip
 """Those of which Compute Engine makes VMs."""
@@ -41,6 +48,9 @@ GENERATIONS: Mapping[str, TpuGeneration] = {
 ELSEWHERE = ("v2", "v3", "v4", "v5litepod", "v5e")
 """Those that only GKE or the Cloud TPU API has."""
 _ELSEWHERE_MACHINE = re.compile(r"(?:ct3p?|ct4p|ct5lp?)-[a-z]+-\d+t")
+_MACHINE = re.compile(r"(?P<machines>[a-z0-9]+-[a-z]+)-(?P<chips>[1-9]\d{0,2})t")
+_TOPOLOGY = re.compile(r"[1-9]\d{0,2}(?:x[1-9]\d{0,2}){1,2}")
+_FEWEST_HOSTS = 2
 _SAID = re.compile(r"(?P<generation>[a-z0-9]+)-(?P<number>[1-9]\d{0,4})")
 
 
@@ -51,6 +61,54 @@ class TpuHost(NamedTuple):
     gpu: str
     chips: int
     image: str
+
+
+class TpuSlice(NamedTuple):
+    """A slice: a VM of it, how many there are, and how their chips are laid out."""
+
+    host: TpuHost
+    hosts: int
+    topology: str
+
+
+def tpu_slice(said: str) -> TpuSlice | None:
+    """The slice of several hosts that is this accelerator type; None where it is none."""
+    match = _SAID.fullmatch(said.lower())
+    generation = GENERATIONS.get(match["generation"]) if match else None
+    if match is None or generation is None:
+        return None
+    for topology in generation.slices:
+        chips = _chips(topology)
+        if chips * generation.cores == int(match["number"]):
+            each = generation.slice_chips
+            host = TpuHost(f"{generation.machines}-{each}t", generation.gpu, each, generation.image)
+            return TpuSlice(host, chips // each, topology)
+    return None
+
+
+def hosts_of(machine: str, topology: str) -> int | str:
+    """How many VMs of this machine type form the topology, at least two; or why they form none."""
+    found = _MACHINE.fullmatch(machine)
+    kinds = [kind for kind in GENERATIONS.values() if found and kind.machines == found["machines"]]
+    if found is None or not kinds:
+        return f"{machine or 'a machine type that is not named'} has no TPUs that form a slice"
+    sides, own = topology.count("x"), kinds[0].slices
+    if not _TOPOLOGY.fullmatch(topology) or sides != own[0].count("x"):
+        return f"{topology!r} is not a topology of {machine}; write one such as {own[0]}"
+    hosts, rest = divmod(_chips(topology), int(found["chips"]))
+    if rest or hosts < _FEWEST_HOSTS:
+        return f"{topology} is {_chips(topology)} chips, and no slice of several VMs of {machine}"
+    return hosts
+
+
+def is_slice_machine(machine: str) -> bool:
+    """Whether VMs of this machine type can form a slice."""
+    found = _MACHINE.fullmatch(machine)
+    return found is not None and any(kind.machines == found["machines"] for kind in GENERATIONS.values())
+
+
+def _chips(topology: str) -> int:
+    return math.prod(int(side) for side in topology.split("x"))
 
 
 def tpu_host(said: str) -> TpuHost | str:

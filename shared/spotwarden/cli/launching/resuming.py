@@ -41,7 +41,7 @@ def warning_of_script(launch: Launch, code: Path | None) -> str:
 
     A VM that is only stopped keeps its disk.
     """
-    body = launch.request.body.get("instanceProperties", launch.request.body)
+    body = launch.properties
     scheduling, metadata = body.get("scheduling", {}), body.get("metadata", {})
     items = {item.get("key"): str(item.get("value", "")) for item in metadata.get("items", ())}
     # With a command the startup script is the job kit, which names all of them.

@@ -7,7 +7,7 @@ import msgspec
 
 from spotwarden.create_script.gcloud.argv import ArgToken, nearest
 from spotwarden.create_script.gcloud.flagset import global_flags
-from spotwarden.create_script.gcloud.letters import BULK, CONTAINER, CREATE
+from spotwarden.create_script.gcloud.letters import BULK, CONTAINER, CREATE, GROUP, POLICY, TEMPLATE
 from spotwarden.create_script.gcloud.surface import surface
 from spotwarden.create_script.refusal import ScriptRefused
 from spotwarden.create_script.request.command import Unknown
@@ -18,6 +18,8 @@ _LEAVES = {
     (*_INSTANCES, "bulk", "create"): BULK,
     (*_INSTANCES, "create-with-container"): CONTAINER,
 }
+_PARTS = {("compute", *command.split()): command for command in (POLICY, TEMPLATE, GROUP)}
+"""What makes the parts of a TPU slice; without a group they make no VM."""
 PREVIEW = "preview"
 """The track that came between gcloud 528 and 578."""
 _TRACKS = ("alpha", "beta", PREVIEW)
@@ -29,11 +31,12 @@ _UNFILED = {("compute",): {"xpn"}, _INSTANCES: {"get-partner-metadata"}, (*_INST
 class CommandLine(msgspec.Struct, frozen=True, kw_only=True):
     """One gcloud command: the words of its name, its track, and what stands before and behind the name.
 
-    `leaf` is one of the three create commands, or None for any other.
+    `leaf` is one of the three create commands, `part` one of those for the parts of a slice; None for others.
     """
 
     path: tuple[str, ...]
     leaf: str | None
+    part: str | None
     track: str
     before: tuple[ArgToken, ...]
     behind: tuple[ArgToken, ...]
@@ -58,7 +61,7 @@ def read_line(tokens: Sequence[ArgToken]) -> CommandLine:
             else:
                 names.append(word)
             position += 1
-            if tuple(names) in _LEAVES:
+            if tuple(names) in _LEAVES or tuple(names) in _PARTS:
                 break
             continue
         taken = 2 if _takes_next(word) else 1
@@ -75,9 +78,14 @@ def _line(
     unknown: Unknown | None = None,
 ) -> CommandLine:
     path = tuple(names)
-    leaf = _LEAVES.get(path)
     return CommandLine(
-        path=path, leaf=leaf, track=track, before=tuple(before), behind=tuple(behind), unknown=unknown
+        path=path,
+        leaf=_LEAVES.get(path),
+        part=_PARTS.get(path),
+        track=track,
+        before=tuple(before),
+        behind=tuple(behind),
+        unknown=unknown,
     )
 
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from spotwarden.create_script.gcloud.images import disk_image, instant_snapshot, snapshot
-from spotwarden.create_script.gcloud.letters import CONTAINER, CREATE
+from spotwarden.create_script.gcloud.letters import CONTAINER, CREATE, TEMPLATE
 from spotwarden.create_script.gcloud.lists import label_key, label_value
 from spotwarden.create_script.gcloud.mounts import device_name
 from spotwarden.create_script.gcloud.scene import GcloudScene, compact
@@ -20,7 +20,7 @@ def new_disk(scene: GcloudScene, disk: dict[str, Any]) -> dict[str, Any]:
     """Give one new disk as the API wants it."""
     managed = None if scene.command == CONTAINER else disk_kms_key(scene, disk)
     return compact(
-        autoDelete=disk.get("auto-delete", True),
+        autoDelete=disk.get("auto-delete", scene.command != TEMPLATE),
         boot=disk.get("boot", False),
         deviceName=device_name(scene, disk),
         diskEncryptionKey=managed,
@@ -43,7 +43,7 @@ def interface_of(word: str | None) -> str | None:
 
 def disk_type(scene: GcloudScene, flag: str, name: str | None, *, replicas: int = 0) -> str | None:
     """Give the type of a disk: a URL, in `bulk create` the bare name; two replicas make it a regional one."""
-    if not name or scene.bulk:
+    if not name or scene.bare:
         return name or None
     if replicas == _REPLICAS:
         return scene.link(flag, name, "regionDiskTypes", project=scene.project, region=scene.region.lower())
@@ -110,7 +110,7 @@ def _action(scene: GcloudScene, disk: dict[str, Any]) -> str | None:
 
 def _labels(scene: GcloudScene, disk: dict[str, Any]) -> dict[str, str] | None:
     """Labels of disks are sent by the beta and alpha commands only; v1 forgets them."""
-    if scene.track == "v1" or scene.bulk:
+    if scene.track == "v1" or scene.bare:
         return None
     labels: dict[str, str] = {}
     with scene.blame(_FLAG):

@@ -65,7 +65,7 @@ def check(scene: GcloudScene) -> None:
         whole_gb(args["boot-disk-size"])
     for disk in args["disk"] or []:
         _check_disk(scene, "disk", disk)
-        if not disk.get("name") and ("name" not in disk or not scene.bulk):
+        if not disk.get("name") and ("name" not in disk or not scene.bare):
             raise args.refusal("disk", "needs the name of the disk")
         if len(args.names) > 1 and disk.get("mode") == "rw":
             raise args.refusal("disk", f"{disk['name']!r} cannot be attached to several machines in mode rw")
@@ -208,8 +208,8 @@ def _existing(scene: GcloudScene, disk: dict[str, Any], keys: KeyRing | None) ->
         diskEncryptionKey=keys.find(link) if keys else None,
         forceAttach=disk.get("force-attach"),
         interface=interface_of(disk.get("interface")),
-        mode="READ_ONLY" if scene.bulk else mode_of(disk),
-        source=disk["name"] if scene.bulk and not regional else link,
+        mode="READ_ONLY" if scene.command == BULK else mode_of(disk),
+        source=disk["name"] if scene.bare and not regional else link,
         type="PERSISTENT",
     )
 

@@ -1,9 +1,10 @@
-"""Every flag of gcloud's three create commands, as data.
+"""Every flag of gcloud's create commands, as data.
 
 One line says the name, how it is read, and what a second one does to the first: what is code in gcloud. Which
 command of which version knows the flag, and which words it takes, stands in `surface_table.py`.
 """
 
+from spotwarden.create_script.gcloud.group_flags import GROUP_FLAGS
 from spotwarden.create_script.gcloud.keys import (
     CREATE_DISK,
     DISK,
@@ -214,4 +215,5 @@ FLAGS: tuple[FlagRow, ...] = (
     switch("container-tty", default=False),
     # How gcloud runs; nothing of it reaches the request.
     switch("async"),
+    *GROUP_FLAGS,
 )

@@ -18,7 +18,7 @@ def boot_image(scene: GcloudScene) -> ResourceLink:
         return _named(
             scene, image, family, project, scope=scope, flags=("image", "image-family", "image-project")
         )
-    kind = None if scene.bulk else confidential_type(args)
+    kind = None if scene.bare else confidential_type(args)
     if kind:
         name, project = defaults.CONFIDENTIAL_IMAGE_FAMILY, defaults.CONFIDENTIAL_IMAGE_PROJECT
         return scene.links.find(_FAMILY + name, "images", project=project)

@@ -139,7 +139,7 @@ def _policies(scene: GcloudScene) -> list[str] | None:
     parts = {"project": scene.project, "region": scene.region}
     policies = scene.args["resource-policies"] or []
     links = [scene.link("resource-policies", policy, "resourcePolicies", **parts) for policy in policies]
-    return [link.parts["name"] if scene.bulk else link for link in links] or None
+    return [link.parts["name"] if scene.bare else link for link in links] or None
 
 
 def template_of(scene: GcloudScene) -> str | None:
@@ -147,7 +147,7 @@ def template_of(scene: GcloudScene) -> str | None:
     name = scene.args["source-instance-template"]
     if name is None:
         return None
-    regional = not scene.bulk and _REGIONAL.match(name)
+    regional = not scene.bare and _REGIONAL.match(name)
     collection = "regionInstanceTemplates" if regional else "instanceTemplates"
     return scene.link("source-instance-template", name, collection, project=scene.home)
 

@@ -18,6 +18,7 @@ PATHS = {
     "disks": "projects/{project}/zones/{zone}/disks/{name}",
     "imageFamilyViews": "projects/{project}/zones/{zone}/imageFamilyViews/{name}",
     "images": "projects/{project}/global/images/{name}",
+    "instanceGroupManagers": "projects/{project}/zones/{zone}/instanceGroupManagers/{name}",
     "instanceTemplates": "projects/{project}/global/instanceTemplates/{name}",
     "instances": "projects/{project}/zones/{zone}/instances/{name}",
     "instantSnapshots": "projects/{project}/zones/{zone}/instantSnapshots/{name}",

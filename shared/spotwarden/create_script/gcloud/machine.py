@@ -15,7 +15,7 @@ def machine_type(scene: GcloudScene) -> str | None:
     if scene.from_template and not args.given("machine-type", "custom-cpu", "custom-memory"):
         return None
     name = _custom(args) or args["machine-type"] or _default(args)
-    return name if scene.bulk else scene.zonal("machine-type", name, "machineTypes")
+    return name if scene.bare else scene.zonal("machine-type", name, "machineTypes")
 
 
 def _custom(args: Args) -> str | None:
@@ -53,7 +53,7 @@ def accelerators(scene: GcloudScene) -> list[dict[str, Any]] | None:
     kind = given.get("type")
     if not kind:
         raise scene.args.refusal("accelerator", "needs a type, as in type=nvidia-tesla-t4,count=2")
-    link = kind if scene.bulk else scene.zonal("accelerator", kind, "acceleratorTypes")
+    link = kind if scene.bare else scene.zonal("accelerator", kind, "acceleratorTypes")
     return [{"acceleratorCount": given.get("count", 1), "acceleratorType": link}]
 
 

@@ -4,6 +4,7 @@ import re
 
 from msgspec.structs import replace
 
+from spotwarden.create_script.gcloud.letters import full_name
 from spotwarden.create_script.gcloud.surface import Presence, SurfaceFlag, Taker, surface
 from spotwarden.create_script.gcloud.values import Misfit, Raw, Reader
 from spotwarden.create_script.gcloud.versions import newer
@@ -39,7 +40,7 @@ def _elsewhere(what: str, where: Presence, taker: Taker) -> str | None:
     for track in _LATER_TRACKS[taker.track]:
         if where.has(replace(taker, track=track)):
             return (
-                f"{what}: only gcloud {track} has it; write gcloud {track} compute instances {taker.command}"
+                f"{what}: only gcloud {track} has it; write gcloud {track} compute {full_name(taker.command)}"
             )
     return None
 

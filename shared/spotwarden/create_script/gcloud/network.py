@@ -49,7 +49,7 @@ def interfaces(scene: GcloudScene) -> list[dict[str, Any]] | None:
     cards = args["network-interface"]
     if cards:
         return [_interface(scene, "network-interface", _accepted(scene, card), names={}) for card in cards]
-    names = () if scene.bulk else _NAME_FLAGS
+    names = () if scene.bare else _NAME_FLAGS
     if scene.from_template and not args.given(*_CARD_FLAGS, *names):
         return None
     card = {flag: args[flag] for flag in _CARD_FLAGS if args[flag] is not None}

@@ -8,7 +8,7 @@ import msgspec
 
 from spotwarden.create_script.gcloud import files
 from spotwarden.create_script.gcloud.argv import Args
-from spotwarden.create_script.gcloud.letters import BULK
+from spotwarden.create_script.gcloud.letters import BULK, TEMPLATE
 from spotwarden.create_script.gcloud.links import ResourceLink, ResourceLinks, region_of
 from spotwarden.create_script.gcloud.values import Misfit, Raw
 from spotwarden.create_script.refusal import ScriptRefused
@@ -38,14 +38,18 @@ class GcloudScene(msgspec.Struct, frozen=True, kw_only=True):
         return self.place if self.regional else region_of(self.place)
 
     @property
-    def bulk(self) -> bool:
-        """Whether this is `bulk create`, where most types go out as bare names."""
-        return self.command == BULK
+    def bare(self) -> bool:
+        """Whether most types go out as bare names: for no VM in particular, as of `bulk create`."""
+        return self.command in {BULK, TEMPLATE}
 
     @property
     def from_template(self) -> bool:
         """Whether the API fills in what is not named, so that gcloud's own defaults stay out."""
         return self.args.given("source-instance-template", "source-machine-image")
+
+    def at(self, project: str, place: str, *, regional: bool = False) -> "GcloudScene":
+        """Give the scene in a project and a place."""
+        return msgspec.structs.replace(self, project=project, place=place, regional=regional)
 
     def link(self, flag: str, value: str, collection: str, **parts: str | None) -> ResourceLink:
         """Give the link of what a flag names; a refusal names the flag and its line."""

@@ -9,8 +9,10 @@ from spotwarden.create_script.gcloud.commands import PREVIEW, CommandLine, check
 from spotwarden.create_script.gcloud.config import Config
 from spotwarden.create_script.gcloud.create import requests_of
 from spotwarden.create_script.gcloud.files import Rationed, Rations
-from spotwarden.create_script.gcloud.managed_groups import makes_group, refuse_group
+from spotwarden.create_script.gcloud.managed_groups import fills_group, refuse_group
 from spotwarden.create_script.gcloud.request import Defaults, Note, Request
+from spotwarden.create_script.gcloud.slice_parts import part_of
+from spotwarden.create_script.gcloud.slices import ReadPart, SliceReading
 from spotwarden.create_script.gcloud.tpus import creates_tpu_node, refuse_tpu_node
 from spotwarden.create_script.gcloud.versions import newer
 from spotwarden.create_script.refusal import ScriptRefused
@@ -30,6 +32,7 @@ class GcloudSession:
         self.config = Config(defaults)
         self.requests: list[Request] = []
         self.notes: list[Note] = []
+        self.slice = SliceReading()
         self._group: int | None = None
         self._rations = Rations()
 
@@ -42,8 +45,18 @@ class GcloudSession:
             self._read_gcloud(command)
 
     def end(self) -> None:
-        """Raise `ScriptRefused` where all that makes VMs is a managed instance group."""
-        if self._group is not None and not self.requests:
+        """Take the parts of a slice for the requests where the script creates no instance besides.
+
+        Raises:
+            ScriptRefused: all that makes VMs is a managed instance group, and that is no slice.
+        """
+        if self.requests:
+            return
+        if self.slice.groups:
+            self.requests += self.slice.requests(filled=self._group is not None)
+            of_slice = {part.line for part in self.slice.parts}
+            self.notes = [note for note in self.notes if note.line not in of_slice]
+        elif self._group is not None:
             refuse_group(self._group)
 
     def _read_unnamed(self, command: SimpleCommand, first: Unknown) -> None:
@@ -65,9 +78,11 @@ class GcloudSession:
                 raise ScriptRefused(newer("gcloud preview", NEWEST, OLDEST), line=command.line)
             self._create(command, line)
             return
+        if line.part and not _asks_for_help(line):
+            self._part(command, line, unknown)
         if creates_tpu_node(line.path) and not _asks_about_nodes(tokens):
             refuse_tpu_node(tokens, command.line)
-        if makes_group(line.path) and not _asks_for_help(line):
+        if fills_group(line.path) and not _asks_for_help(line):
             self._group = self._group or command.line
         if not unknown:
             check_name(line, command.line)
@@ -82,8 +97,25 @@ class GcloudSession:
             files = Rationed(command.files, self._rations)
             self.requests += requests_of(line, replace(command, files=files), self.config)
         except ScriptRefused as refused:
-            reason = refused.reason if len(refused.reason) <= _LONGEST else refused.reason[:_LONGEST] + "…"
-            raise ScriptRefused(reason, line=refused.line or command.line, file=refused.file) from None
+            raise _at_line(refused, command.line) from None
+
+    def _part(self, command: SimpleCommand, line: CommandLine, unknown: Unknown | None) -> None:
+        """Keep what a part of a slice sends, or why it can't be told: of use only where a group needs it."""
+        found: Request | ScriptRefused
+        try:
+            found = self._read_part(command, line, unknown)
+        except ScriptRefused as refused:
+            found = _at_line(refused, command.line)
+        self.slice.parts.append(ReadPart(command=line.part or "", line=command.line, found=found))
+
+    def _read_part(self, command: SimpleCommand, line: CommandLine, unknown: Unknown | None) -> Request:
+        if unknown:
+            raise ScriptRefused(unknown.reason, line=unknown.line or command.line)
+        if line.track == PREVIEW and self.config.gcloud_version == OLDEST:
+            raise ScriptRefused(newer("gcloud preview", NEWEST, OLDEST), line=command.line)
+        _require_text(command)
+        files = Rationed(command.files, self._rations)
+        return part_of(line, replace(command, files=files), self.config)
 
     def _configure(self, command: SimpleCommand, tokens: Sequence[ArgToken]) -> None:
         """Follow `gcloud config …`; of its flags only --configuration and --no-activate matter."""
@@ -97,6 +129,11 @@ class GcloudSession:
             elif isinstance(word, Unknown) or not word.startswith("-") or word == "--no-activate":
                 words.append(token)
         self.config.apply(words[1:], configuration, line=command.line)
+
+
+def _at_line(refused: ScriptRefused, line: int) -> ScriptRefused:
+    reason = refused.reason if len(refused.reason) <= _LONGEST else refused.reason[:_LONGEST] + "…"
+    return ScriptRefused(reason, line=refused.line or line, file=refused.file)
 
 
 def _require_text(command: SimpleCommand) -> None:

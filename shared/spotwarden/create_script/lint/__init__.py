@@ -3,7 +3,7 @@
 A warning never keeps a script from being stored. A refusal does: recovery could not run it again.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import TypeAlias
 
@@ -92,6 +92,24 @@ def check(
     return LintReport(launches=launches, rest=rest, warnings=tuple(found), refusal=refusal)
 
 
+def _of_slice(
+    session: GcloudSession,
+    commands: Sequence[SimpleCommand],
+    others: Mapping[int, GcloudSession],
+    requests: Sequence[Request],
+) -> Iterator[LintLaunch]:
+    """Each command for a part of the slice that the script makes, if it makes one."""
+    for index, command in enumerate(commands):
+        found = session.slice.parts[index].found
+        if isinstance(found, Request) and found in requests:
+            elsewhere = {version: other.slice.parts[index].found for version, other in others.items()}
+            told = {
+                version: (other,) if isinstance(other, Request) else ()
+                for version, other in elsewhere.items()
+            }
+            yield LintLaunch(command=command, requests=(found,), others=told)
+
+
 def _sent(session: GcloudSession, command: SimpleCommand) -> tuple[Request, ...]:
     before = len(session.requests)
     with suppress(ScriptRefused):  # the script as a whole was read before; another version may refuse it
@@ -111,12 +129,16 @@ def _facts(text: bytes, files: Mapping[str, bytes], defaults: Defaults) -> tuple
         for version in VERSIONS
         if version != defaults.gcloud_version
     }
-    launches = []
+    launches, parts = [], []
     for command in reading.commands:
         elsewhere = {version: _sent(other, command) for version, other in others.items()}
+        before = len(session.slice.parts)
         sent = _sent(session, command)
+        parts += [command] * (len(session.slice.parts) - before)
         if sent:
             launches.append(LintLaunch(command=command, requests=sent, others=elsewhere))
+    if not launches:
+        launches += _of_slice(session, parts, others, reading.requests)
     facts = Facts(
         source=source,
         launches=tuple(launches),

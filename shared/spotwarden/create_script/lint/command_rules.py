@@ -71,7 +71,7 @@ def zone_from_configuration(facts: Facts) -> Iterator[LintFinding]:
         named = launch.given("--zone", "--region", "--flags-file") or any(
             _URL_NAME.search(word) for word, _ in launch.words
         )
-        if not named:
+        if not named and not all(instance.template for instance in launch.instances):
             text = "no --zone: the job is launched in the zone that happens to be configured"
             yield LintFinding(launch.command.line, "no-zone", text)
 

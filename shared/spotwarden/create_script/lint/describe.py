@@ -16,8 +16,24 @@ def describe(request: Request) -> str:
     """Return what a request launches, in one sentence for a person."""
     found = _PLACE.search(request.path)
     project, kind, place = found.groups() if found else ("?", "zone", "?")
+    if request.path.endswith(("/resourcePolicies", "/instanceTemplates", "/instanceGroupManagers")):
+        return _part(request, f"in {kind} {place} of project {project}")
     details = ", ".join(_details(LintInstance(request)))
     return f"{_names(request)} in {kind} {place} of project {project}: {details}"
+
+
+def _part(request: Request, where: str) -> str:
+    """One part of a TPU slice."""
+    name, body = _names(request), request.body
+    if "workloadPolicy" in body:
+        return f"workload policy {name} {where}: topology {body['workloadPolicy'].get('acceleratorTopology')}"
+    if "properties" in body:
+        return f"template {name}: {', '.join(_details(LintInstance(request)))}"
+    template = str(body["instanceTemplate"]).rpartition("/")[2]
+    size = body["targetSize"]
+    return (
+        f"TPU slice {name} {where}: {f'{size} VMs' if size else 'filled later'}, by the template {template}"
+    )
 
 
 def _names(request: Request) -> str:

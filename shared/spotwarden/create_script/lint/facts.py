@@ -57,8 +57,14 @@ class LintInstance:
     def __init__(self, request: Request) -> None:
         self.request = request
         body = request.body
-        self.properties: Mapping[str, Any] = body.get("instanceProperties", body)
+        inner = body.get("properties", body) if self.template else body
+        self.properties: Mapping[str, Any] = body.get("instanceProperties", inner)
         self.scheduling: Mapping[str, Any] = self.properties.get("scheduling", {})
+
+    @property
+    def template(self) -> bool:
+        """Whether the request makes an instance template."""
+        return self.request.path.endswith("/global/instanceTemplates")
 
     @property
     def spot(self) -> bool:

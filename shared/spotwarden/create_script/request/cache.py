@@ -55,6 +55,8 @@ def _with_machines(same: Same[Launch], machines: tuple[str, ...]) -> Launch:
 
 def on_machine(launch: Launch, machine: str) -> Launch | NoExchange:
     """The same launch on another machine type, in its own place; or why it cannot be."""
+    if launch.slice is not None:
+        return NoExchange(reasons=("a TPU slice is of its own machine type only",))
     exchanged = exchange(launch.request, machine)
     if isinstance(exchanged, NoExchange):
         return exchanged

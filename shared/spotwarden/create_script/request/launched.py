@@ -58,6 +58,7 @@ _CARD = [
     "vlan",
 ]
 _ACCESS = ("name", "networkTier", "publicPtrDomainName", "setPublicPtr", "type")
+_MADE_BY_GROUP = {"created-by", "instance-template"}
 # What instances of a bulk request may differ in, and what a bulk request cannot say.
 _OWN = frozenset(["name", "hostname"])
 _NOT_IN_BULK = ("deletionProtection", "displayDevice", "instanceEncryptionKey")
@@ -77,6 +78,11 @@ def launch_of_resources(
 
 
 def _request(resources: Mapping[str, Resource], disks: Mapping[str, Resource]) -> Request:
+    for name, resource in resources.items():
+        if {item["key"] for item in resource.get("metadata", {}).get("items", ())} >= _MADE_BY_GROUP:
+            raise ScriptRefused(
+                f"{name} was made by a managed instance group, which no request for VMs makes again"
+            )
     zones = sorted({partial(resource["zone"]) for resource in resources.values()})
     if len(zones) != 1:
         raise ScriptRefused(

@@ -18,7 +18,10 @@ from spotwarden.model.request import Request
 _PATH = re.compile(
     r"/compute/\w+/projects/(?P<project>[^/]+)/(?:zones|regions)/(?P<place>[^/]+)/instances(?P<bulk>/bulkInsert)?"
 )
-
+_PART = re.compile(
+    r"/compute/\w+/projects/(?P<project>[^/]+)/(?:global/instanceTemplates|regions/[^/]+/resourcePolicies"
+    r"|zones/(?P<zone>[^/]+)/instanceGroupManagers)"
+)
 
 # "Metadata" in the reference of the Compute Engine API: keys and values together, and one value.
 _MOST_METADATA = 512 * 1024
@@ -33,7 +36,7 @@ def launch_of_request(request: Request, script: Script | None = None) -> Launch 
     path = _PATH.fullmatch(request.path)
     if path is None:
         return NoLaunch(reason=f"{request.path} creates no instances")
-    if reason := _too_much(request.body):
+    if reason := too_much_metadata(request.body):
         return NoLaunch(reason=reason)
     # The translation marks URLs by a type of its own; what is sent and stored is plain JSON.
     body, query = (json.loads(json.dumps(part)) for part in (request.body, request.query))
@@ -58,7 +61,7 @@ def launch_of_request(request: Request, script: Script | None = None) -> Launch 
     )
 
 
-def _too_much(body: Mapping[str, Any]) -> str:
+def too_much_metadata(body: Mapping[str, Any]) -> str:
     """Why Compute Engine takes no such metadata; "" where it does."""
     items = body.get("instanceProperties", body).get("metadata", {}).get("items", ())
     sizes = {item["key"]: len(item.get("value", "").encode()) for item in items}
@@ -73,8 +76,14 @@ def _too_much(body: Mapping[str, Any]) -> str:
 
 def project_of(request: Request) -> str:
     """The project in which the request creates; empty where it creates nothing."""
-    path = _PATH.fullmatch(request.path)
+    path = _PATH.fullmatch(request.path) or _PART.fullmatch(request.path)
     return unquote(path["project"]) if path else ""
+
+
+def path_of_slice(request: Request) -> str | None:
+    """The zone of the managed instance group that a request makes; None for any other request."""
+    path = _PART.fullmatch(request.path)
+    return unquote(path["zone"]) if path and path["zone"] else None
 
 
 def is_spot(scheduling: Mapping[str, Any]) -> bool:

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from spotwarden.create_script.request.dns import followed, size_of_mentions, zonal_mentions
 from spotwarden.create_script.request.place import Immovable, move, without_texts
 from spotwarden.create_script.request.requested import launch_of_request, project_of
+from spotwarden.create_script.request.slice import launch_of_slice, makes_slice
 from spotwarden.model.attempt import Script
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.gcloud import NEWEST
@@ -77,12 +78,12 @@ def _read(script: StoredScript, project: str, gcloud_version: int) -> Launch | N
         found = requests(script.text, files=script.files, defaults=defaults)
     except ScriptRefused as refused:
         return NoLaunch(reason=f"{refused.file or script.name}:{refused.line}: {refused.reason}")
-    if len(found) != 1:
+    if not makes_slice(found) and len(found) != 1:
         return NoLaunch(reason=f"{script.name}: {_several(found)}")
     if (named := project_of(found[0])) != project:
         return NoLaunch(reason=f"{script.name}: it creates in project {named}, but jobs run in {project}")
     version = Script(generation=script.generation, sha256=sha256(script.text).hexdigest())
-    launch = launch_of_request(found[0], version)
+    launch = launch_of_slice(found, version) if makes_slice(found) else launch_of_request(found[0], version)
     return launch if isinstance(launch, Launch) else NoLaunch(reason=f"{script.name}: {launch.reason}")
 
 
@@ -102,6 +103,8 @@ def with_choices(launch: Launch, zones: Sequence[str]) -> Launch:
 
     A regional request has one choice for each region. `fixed` says why it cannot go to the others.
     """
+    if launch.slice is not None:
+        return launch
     return _with_choices(Same(launch), tuple(zones))
 
 
