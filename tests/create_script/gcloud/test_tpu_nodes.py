@@ -56,6 +56,21 @@ def test_a_queued_resource_is_its_node():
     assert sent.body["params"]["requestValidForDuration"] == {"seconds": "7200"}
 
 
+@pytest.mark.parametrize("model", ["--spot", "--provisioning-model=flex-start --max-run-duration=4h", ""])
+def test_a_node_of_several_hosts_is_refused_with_the_slice_that_it_is(model):
+    """The three commands can be run as they are, and make a job."""
+    said = refusal(f"{NODE} --accelerator-type=v6e-16 --project=p --subnetwork=s {model}")
+    commands = re.findall(r"`(gcloud [^`]*)`", said)
+    policy, template, group = requests("\n".join(commands).encode(), defaults=Defaults())
+    assert policy.body["workloadPolicy"]["acceleratorTopology"] == "4x4"
+    assert template.body["properties"]["machineType"] == "ct6e-standard-4t"
+    assert template.body["properties"]["networkInterfaces"][0]["subnetwork"].endswith(
+        "us-east5/subnetworks/s"
+    )
+    assert (group.body["name"], group.body["targetSize"], group.body["zone"]) == ("train", 4, "us-east5-b")
+    assert ("targetSizePolicy" in group.body) == ("flex" in model)
+
+
 def test_a_node_on_demand_is_an_instance_on_demand():
     """Which Compute Engine would otherwise migrate."""
     scheduling = instead(f"{NODE} {V6E}").body["scheduling"]
@@ -66,7 +81,7 @@ def test_a_node_on_demand_is_an_instance_on_demand():
 @pytest.mark.parametrize(
     ("flags", "says"),
     [
-        ("--accelerator-type=v6e-16", "spans several VMs (a multi-host slice)"),
+        ("--accelerator-type=v6e-24", "spans several VMs (a multi-host slice)"),
         ("--accelerator-type=v5litepod-4", "Compute Engine creates no VMs with v5litepod"),
         ("", "Compute Engine creates no VMs with v2"),
         ("--type=v6e --topology=2x2", "give --accelerator-type for one VM"),

@@ -9,8 +9,9 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 
 from spotwarden.create_script.gcloud.argv import ArgToken
+from spotwarden.create_script.gcloud.links import region_of
 from spotwarden.create_script.refusal import ScriptRefused
-from spotwarden.model.tpus import IMAGE_PROJECT, TpuHost, tpu_host
+from spotwarden.model.tpus import IMAGE_PROJECT, TpuHost, TpuSlice, tpu_host, tpu_slice
 
 _CREATES = (("compute", "tpus", "tpu-vm", "create"), ("compute", "tpus", "queued-resources", "create"))
 _DEFAULT = "v2-8"
@@ -20,8 +21,6 @@ _SWITCHES = frozenset({
     "shielded-secure-boot", "spot",
 })  # fmt: skip
 _SAME = {
-    "zone": "zone",
-    "project": "project",
     "network": "network",
     "subnetwork": "subnet",
     "tags": "tags",
@@ -31,9 +30,9 @@ _SAME = {
     "metadata": "metadata",
     "metadata-from-file": "metadata-from-file",
     "max-run-duration": "max-run-duration",
-    "valid-until-duration": "request-valid-for-duration",
 }
 """A flag of theirs, and the one of an instance that means the same."""
+_PLACES = ("zone", "project")
 _LONGEST = 80
 """What is longer stands in the script, and is not said again."""
 
@@ -57,7 +56,11 @@ def refuse_tpu_node(tokens: Sequence[ArgToken], line: int) -> None:
         )
     if "topology" in flags or "node-count" in flags or "node-prefix" in flags:
         raise ScriptRefused(f"{why}; give --accelerator-type for one VM, such as v6e-4", line=line)
-    host = tpu_host(flags.get("accelerator-type", _DEFAULT))
+    said = flags.get("accelerator-type", _DEFAULT)
+    if found := tpu_slice(said):
+        commands = "`, `".join(" ".join(words) for words in _slice_instead(flags, name, found))
+        raise ScriptRefused(f"{why}; {said} is {found.hosts} VMs; write `{commands}`", line=line)
+    host = tpu_host(said)
     if isinstance(host, str):
         raise ScriptRefused(f"{why}, and there is no VM with its TPUs: {host}", line=line)
     instead = " ".join(_instead(flags, name, host))
@@ -83,6 +86,42 @@ def _read(words: Sequence[str]) -> tuple[Mapping[str, str], str]:
 def _instead(flags: Mapping[str, str], name: str, host: TpuHost) -> Iterator[str]:
     """The command for an instance, with the disk and the scopes that the API gives a node by itself."""
     yield f"gcloud compute instances create {_word(name)} --machine-type={host.machine}"
+    yield from _machine(flags, host)
+    for theirs in _PLACES:
+        if value := flags.get(theirs):
+            yield f"--{theirs}={_word(value)}"
+    if value := flags.get("valid-until-duration"):
+        yield f"--request-valid-for-duration={_word(value)}"
+
+
+def _slice_instead(flags: Mapping[str, str], name: str, found: TpuSlice) -> Iterator[list[str]]:
+    """The three commands for a slice: its workload policy, its template, its group."""
+    zone, project = flags.get("zone", "ZONE"), flags.get("project")
+    region = region_of(zone) if "zone" in flags else "REGION"
+    own = [f"--project={_word(project)}"] if project else []
+    policy, template, bulk = f"{name}-policy", f"{name}-template", _model(flags) == "FLEX_START"
+    yield [
+        f"gcloud compute resource-policies create workload-policy {_word(policy)} --type=high-throughput",
+        *(f"--accelerator-topology={found.topology}", f"--region={_word(region)}", *own),
+    ]
+    yield [
+        f"gcloud compute instance-templates create {_word(template)} --machine-type={found.host.machine}",
+        *(
+            *_machine(flags, found.host),
+            *([f"--region={_word(region)}"] if "subnetwork" in flags else []),
+            *own,
+        ),
+    ]
+    yield [
+        f"gcloud compute instance-groups managed create {_word(name)} --size={found.hosts}",
+        *(f"--template={_word(template)}", f"--workload-policy={_word(policy)}", f"--zone={_word(zone)}"),
+        *(["--target-size-policy-mode=bulk", "--default-action-on-vm-failure=do-nothing"] if bulk else []),
+        *own,
+    ]
+
+
+def _machine(flags: Mapping[str, str], host: TpuHost) -> Iterator[str]:
+    """The flags that say what a VM is, in whichever command."""
     yield f"--image-family={host.image} --image-project={IMAGE_PROJECT}"
     yield "--boot-disk-size=100GB --maintenance-policy=TERMINATE"
     yield f"--scopes={_word(flags.get('scopes') or 'cloud-platform')}"
