@@ -18,7 +18,7 @@ def test_an_example_is_understood(workstation, tmp_path, monkeypatch, line):
     (tmp_path / "data").mkdir()
     words = shlex.split(line)[1:]
     at = words.index("--")
-    assert "gcloud compute instances" in workstation.ok(*words[:at], "--dry-run", *words[at:])
+    assert "\ngcloud compute instance" in workstation.ok(*words[:at], "--dry-run", *words[at:])
 
 
 def test_the_page_has_examples():

@@ -331,6 +331,12 @@ class _Api(BaseHTTPRequestHandler):
         """Say nothing."""
 
 
+PARTS = (
+    *("machineType", "metadata", "disks", "scheduling", "labels", "guestAccelerators"),
+    *("workloadPolicy", "targetSize", "resourcePolicies", "instanceTemplate"),
+)
+
+
 @pytest.fixture
 def gcloud(tmp_path) -> Iterator[dict[str, str]]:
     """The environment in which the real gcloud asks `_Api`."""
@@ -364,19 +370,24 @@ def gcloud(tmp_path) -> Iterator[dict[str, str]]:
             id="bulk create",
             marks=long,
         ),
+        pytest.param(["--tpu", "v6e-16", "--zone", "us-east5-b", "--env", "A=it's"], id="slice"),
     ],
 )
 def test_the_real_gcloud_sends_the_same(write, gcloud, words):
     """The script run by bash, as a person would: the same path, machine, metadata, disks and scheduling."""
     script = write("--job", "j", *words)
     subprocess.run(["bash", script.name], cwd=script.parent, env=gcloud, capture_output=True, check=False)
-    ((path, body),) = _Api.asked
     files = FolderFiles(script.parent)
-    (ours,) = requests(script.read_bytes(), files=files, defaults=Defaults(project=PROJECT))
-    assert path == ours.path.partition("?")[0].replace(GOOGLE, "")
-    theirs, wanted = (one.get("instanceProperties", one) for one in (body, ours.body))
-    for part in ("machineType", "metadata", "disks", "scheduling", "labels", "guestAccelerators"):
-        assert _bare(theirs.get(part)) == _bare(wanted.get(part)), part
+    found = requests(script.read_bytes(), files=files, defaults=Defaults(project=PROJECT))
+    assert [path for path, _ in _Api.asked] == [ours.path.partition("?")[0] for ours in found]
+    for (_, body), ours in zip(_Api.asked, found, strict=True):
+        theirs, wanted = (_properties(one) for one in (body, ours.body))
+        for part in PARTS:
+            assert _bare(theirs.get(part)) == _bare(wanted.get(part)), part
+
+
+def _properties(body: Mapping[str, Any]) -> Mapping[str, Any]:
+    return body.get("instanceProperties", body.get("properties", body))
 
 
 def _bare(value: Any) -> Any:

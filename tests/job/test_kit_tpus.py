@@ -46,6 +46,24 @@ def test_a_part_of_a_slice_is_told_by_google_which_part_it_is(shell):
     assert [line.partition("=")[0] for line in environment(shell)] == ["PJRT_DEVICE", "TPU_LOG_DIR"]
 
 
+def test_a_part_of_a_slice_of_which_google_says_nothing_is_told_by_its_name(shell):
+    """Its place among the nodes, all of them, and how their chips are laid out."""
+    of_machine(shell, "ct6e-standard-4t", NODES="16")
+    shell.set(topology="8x8")
+    shell.run(f"{SETTINGS}; NODE=train-03; find_place; write_environment")
+    found = dict(line.split("=", 1) for line in (shell.state / "environment").read_text().splitlines())
+    assert (found["TPU_WORKER_ID"], found["TPU_TOPOLOGY"]) == ("2", "8x8")
+    assert found["TPU_WORKER_HOSTNAMES"] == ",".join(f"train-{number:02}" for number in range(1, 17))
+
+
+def test_nodes_with_tpus_of_their_own_are_no_slice(shell):
+    """Each is alone with its chips."""
+    of_machine(shell, "ct6e-standard-4t", NODES="4")
+    shell.run(f"{SETTINGS}; NODE=train-2; find_place; write_environment")
+    lines = (shell.state / "environment").read_text().splitlines()
+    assert {"RANK=1", "TPU_WORKER_ID=0", "TPU_WORKER_HOSTNAMES=localhost"} <= set(lines)
+
+
 def test_what_the_developer_says_of_the_tpus_comes_instead(shell):
     """Once each: of two lines an engine may take either."""
     of_machine(shell, "ct6e-standard-4t")

@@ -231,7 +231,7 @@ preempted() {
 BUCKET="" PREFIX="" JOB="" NODE="" ID="" ZONE=""
 ATTRIBUTES="bucket prefix job command attempt code inputs env setup metrics container container-flags heartbeat sync
   keep-vm rank early notice reserve checkpoint grace folder upload-timeout engine-wait
-  transport joins"
+  transport joins topology"
 
 read_settings() {
   local one paths=(instance/name instance/id instance/zone instance/machine-type instance/attributes/tpu-env)
@@ -1913,7 +1913,8 @@ has_tpu() {
 tpu_logs() { REPLY=$WORK/log/tpu-$ATTEMPT; }
 
 # Lines for the program's environment, but for those that its developer has set, in $1. A VM alone is worker 0 of one.
-# A part of a slice has an attribute from Google that says which part; the driver reads that itself.
+# A part of a slice has an attribute from Google that says which part; the driver reads that itself. Where it has none, its
+# place among the nodes is told, as GKE does it: JAX and PyTorch take all of it from there.
 tpu_environment() {
   local line lines=(PJRT_DEVICE=TPU)
   has_tpu || return 0
@@ -1921,10 +1922,26 @@ tpu_environment() {
   mkdir -p "$REPLY"
   lines+=("TPU_LOG_DIR=$REPLY")
   value tpu-env
-  [ -n "$REPLY" ] || lines+=(TPU_WORKER_ID=0 TPU_WORKER_HOSTNAMES=localhost)
+  [ -n "$REPLY" ] || tpu_workers
   for line in "${lines[@]}"; do
     [[ $'\n'$1 == *$'\n'${line%%=*}=* ]] || echo "$line"
   done
+}
+
+# Adds to `lines` which worker this VM is, and of which.
+tpu_workers() {
+  local place workers=""
+  setting topology
+  if [ -z "$REPLY" ] || [ "$NODES" = 1 ]; then
+    lines+=(TPU_WORKER_ID=0 TPU_WORKER_HOSTNAMES=localhost)
+    return
+  fi
+  lines+=("TPU_TOPOLOGY=$REPLY" "TPU_WORKER_ID=$RANK")
+  for ((place = 0; place < NODES; place++)); do
+    peer "$place"
+    workers+=${workers:+,}$REPLY
+  done
+  lines+=("TPU_WORKER_HOSTNAMES=$workers")
 }
 
 # What the driver wrote joins the output when the program has ended, not before: a driver that goes on talking while the

@@ -8,6 +8,9 @@ import msgspec
 from spotwarden.model.instance import Status
 from spotwarden.model.request import Request
 
+LONGEST_NAME = 45
+"""Of a slice: each try adds its numbers to it, and Compute Engine takes 63 characters."""
+
 
 class SliceParts(msgspec.Struct, frozen=True, kw_only=True):
     """What is created before the VMs, in this order; the group is made with a size of 0, and filled then.

@@ -48,6 +48,7 @@ GENERATIONS: Mapping[str, TpuGeneration] = {
 ELSEWHERE = ("v2", "v3", "v4", "v5litepod", "v5e")
 """Those that only GKE or the Cloud TPU API has."""
 _ELSEWHERE_MACHINE = re.compile(r"(?:ct3p?|ct4p|ct5lp?)-[a-z]+-\d+t")
+_COUNT = re.compile(r"[1-9]\d{0,4}")
 _MACHINE = re.compile(r"(?P<machines>[a-z0-9]+-[a-z]+)-(?P<chips>[1-9]\d{0,2})t")
 _TOPOLOGY = re.compile(r"[1-9]\d{0,2}(?:x[1-9]\d{0,2}){1,2}")
 _FEWEST_HOSTS = 2
@@ -69,6 +70,15 @@ class TpuSlice(NamedTuple):
     host: TpuHost
     hosts: int
     topology: str
+
+
+def accelerator_type(said: str) -> str:
+    """The accelerator type of `v6e:16`, which counts chips; any other words as they are."""
+    name, colon, chips = said.lower().partition(":")
+    generation = GENERATIONS.get(name)
+    if not colon or generation is None or not _COUNT.fullmatch(chips):
+        return said
+    return f"{name}-{int(chips) * generation.cores}"
 
 
 def tpu_slice(said: str) -> TpuSlice | None:
@@ -122,7 +132,7 @@ def tpu_host(said: str) -> TpuHost | str:
     generation = GENERATIONS[name]
     chips, rest = divmod(int(match["number"]), generation.cores)
     if rest or chips not in generation.chips:
-        return f"{said}: {_no_host(name, chips)}"
+        return f"{said}: {_no_host(name)}"
     return TpuHost(f"{generation.machines}-{chips}t", generation.gpu, chips, generation.image)
 
 
@@ -154,14 +164,9 @@ def offered() -> list[str]:
     ]
 
 
-def _no_host(name: str, chips: int) -> str:
+def _no_host(name: str) -> str:
     generation = GENERATIONS[name]
     fitting = ", ".join(f"{name}-{count * generation.cores}" for count in generation.chips)
     counts = f" {name} counts TensorCores, two for each chip." if generation.cores > 1 else ""
-    if chips > max(generation.chips):
-        return (
-            f"it spans several VMs (a multi-host slice), which only a managed instance group makes; "
-            f"Spotwarden launches none.{counts} "
-            f"One VM has {fitting}"
-        )
-    return f"no VM has so many chips.{counts} One VM has {fitting}"
+    sizes = ", ".join(f"{name}-{_chips(topology) * generation.cores}" for topology in generation.slices)
+    return f"no VM and no slice has so many chips.{counts} One VM has {fitting}; several have {sizes}"

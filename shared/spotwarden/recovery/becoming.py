@@ -37,8 +37,7 @@ class Unpriced(msgspec.Struct, frozen=True, kw_only=True):
 
 def scripted(launch: Launch) -> str:
     """The provisioning model of the script, in Google's word."""
-    body = launch.request.body
-    scheduling = body.get("instanceProperties", body).get("scheduling", {})
+    scheduling = launch.properties.get("scheduling", {})
     return "SPOT" if launch.spot else str(scheduling.get("provisioningModel", "STANDARD"))
 
 

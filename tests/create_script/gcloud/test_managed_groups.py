@@ -76,7 +76,7 @@ def test_a_group_may_be_filled_when_it_is_there(last):
         (POLICY + TEMPLATE + SLICE.replace("=4 ", "=3 "), 3, "write --size=4"),
         (POLICY.replace("4x4", "2x2") + TEMPLATE + SLICE, 3, "no slice of several VMs"),
         (POLICY.replace("4x4", "2x2x2") + TEMPLATE + SLICE, 3, "not a topology of ct6e-standard-4t"),
-        (TEMPLATE + SLICE.replace("=4 ", "=1 "), 2, "no slice of several hosts"),
+        (TEMPLATE + SLICE.replace("=4 ", "=1 "), 2, "a group of 1 VMs isn't a slice"),
         (TEMPLATE.replace("ct6e-standard-4t", "a3-highgpu-8g") + SLICE, 2, "bulk create for several"),
         (TEMPLATE + SLICE + SLICE.replace("train", "two"), 3, "several managed instance groups"),
         (

@@ -81,7 +81,7 @@ def test_a_node_on_demand_is_an_instance_on_demand():
 @pytest.mark.parametrize(
     ("flags", "says"),
     [
-        ("--accelerator-type=v6e-24", "spans several VMs (a multi-host slice)"),
+        ("--accelerator-type=v6e-24", "One VM has v6e-1, v6e-4, v6e-8; several have v6e-16"),
         ("--accelerator-type=v5litepod-4", "Compute Engine creates no VMs with v5litepod"),
         ("", "Compute Engine creates no VMs with v2"),
         ("--type=v6e --topology=2x2", "give --accelerator-type for one VM"),

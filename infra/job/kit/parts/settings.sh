@@ -3,7 +3,7 @@
 BUCKET="" PREFIX="" JOB="" NODE="" ID="" ZONE=""
 ATTRIBUTES="bucket prefix job command attempt code inputs env setup metrics container container-flags heartbeat sync
   keep-vm rank early notice reserve checkpoint grace folder upload-timeout engine-wait
-  transport joins"
+  transport joins topology"
 
 read_settings() {
   local one paths=(instance/name instance/id instance/zone instance/machine-type instance/attributes/tpu-env)

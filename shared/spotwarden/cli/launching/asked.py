@@ -12,6 +12,7 @@ import msgspec
 from spotwarden.cli.launching.inputs import LaunchInput
 from spotwarden.cli.launching.machines import MachineType
 from spotwarden.layout import job_problem
+from spotwarden.model.slices import LONGEST_NAME
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _TAG = re.compile(r"[a-z][a-z0-9_-]{0,62}")
@@ -59,10 +60,12 @@ class LaunchRequest(msgspec.Struct, frozen=True, kw_only=True):
     job_toml: Path | None = None
 
 
-def check_job(job: str, nodes: int) -> None:
+def check_job(job: str, nodes: int, *, of_slice: bool = False) -> None:
     """Whether the job and all its nodes can be called so; `UsageError` says why not."""
     if problem := job_problem(job):
         raise click.UsageError(f"--job: {problem}")
+    if of_slice and len(job) > LONGEST_NAME:
+        raise click.UsageError(f"--job: the name of a TPU slice may have {LONGEST_NAME} characters at most")
     if nodes > 1 and (problem := job_problem(f"{job}-{nodes}")):
         raise click.UsageError(f"--job: its VMs would be named {job}-1 to {job}-{nodes}: {problem}")
 

@@ -60,12 +60,17 @@ _STEP = 8
 
 
 class MachineType(msgspec.Struct, frozen=True, kw_only=True):
-    """A machine type with its GPUs or TPU chips; `attached` where the request must name them."""
+    """A machine type with its GPUs or TPU chips; `attached` where the request must name them.
+
+    `hosts` and `topology` are those of a TPU slice, 1 and "" of anything else.
+    """
 
     name: str
     gpu: str = ""
     count: int = 0
     attached: bool = False
+    hosts: int = 1
+    topology: str = ""
 
     @property
     def has_gpus(self) -> bool:
@@ -116,12 +121,12 @@ def machine_for(machine: str, gpu: str, tpu: str = "") -> MachineType:
 def _with_tpu(machine: str, gpu: str, tpu: str) -> MachineType:
     if gpu:
         raise click.UsageError("use --gpu or --tpu, not both")
-    host = tpu_machine(tpu)
+    host, hosts, topology = tpu_machine(tpu)
     if machine not in ("", host.machine):
         raise click.UsageError(
             f"--tpu {tpu} comes with {host.machine}, not with {machine}; leave --machine out"
         )
-    return MachineType(name=host.machine, gpu=host.gpu, count=host.chips)
+    return MachineType(name=host.machine, gpu=host.gpu, count=host.chips, hosts=hosts, topology=topology)
 
 
 def _read(said: str) -> tuple[str, int]:

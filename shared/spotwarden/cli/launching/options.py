@@ -14,6 +14,7 @@ from spotwarden.cli.launching.machines import MachineType, machine_for
 from spotwarden.cli.launching.near import unknown_kind
 from spotwarden.cli.launching.node_range import NodesParam
 from spotwarden.cli.launching.offered import named
+from spotwarden.cli.launching.slices import check_slice
 from spotwarden.cli.owners import OwnerParam
 from spotwarden.cli.times import MomentParam, SpanParam
 
@@ -23,7 +24,7 @@ OPTIONS = (
     click.option("--job", required=True, help="Name of the job and of its VMs."),
     click.option("--machine", default="", help="Machine type [default: the smallest with --gpu or --tpu]."),
     click.option("--gpu", default="", help="GPU type and count of each VM, such as l4:1 or v100:2."),
-    click.option("--tpu", default="", help="TPU of each VM, such as v6e-4."),
+    click.option("--tpu", default="", help="TPU, such as v6e-4 for each VM, or v6e-16 for a slice of four."),
     click.option(
         "--nodes", type=NodesParam(), default="1", show_default=True,
         help="Number of VMs, or as 8:16 how many are enough and how many are wanted.",
@@ -93,14 +94,15 @@ def asked_of(said: Mapping[str, Any], context: Context) -> LaunchRequest:
     """Everything that was said, checked against itself; `UsageError` says what cannot be, and what can."""
     if not said["command"]:
         raise click.UsageError("the command is missing. Add it after --, such as: -- python train.py")
-    least, most = said["nodes"]
+    machine = machine_for(said["machine"], said["gpu"], said["tpu"])
+    least, most = _nodes(said, machine)
     said = {**said, "nodes": most, "least_nodes": least if least < most else 0}
-    check_job(said["job"], most)
+    check_job(said["job"], most, of_slice=bool(machine.topology))
     if not said["region"]:
         said = {**said, "zone": said["zone"] or os.environ.get("SPOTWARDEN_ZONE", "")}
     if said["handover"] is None:
-        said = {**said, "handover": not said["on_demand"] and least == most}
-    machine = machine_for(said["machine"], said["gpu"], said["tpu"])
+        fixed = least == most and not machine.topology
+        said = {**said, "handover": not said["on_demand"] and fixed}
     _check_place(said, machine, context)
     if said["handover"] and (said["on_demand"] or said["least_nodes"]):
         raise click.UsageError(
@@ -132,6 +134,15 @@ def asked_of(said: Mapping[str, Any], context: Context) -> LaunchRequest:
         metrics=metrics(said["metrics"]),
         tags=tags(said["tags"]),
     )
+
+
+def _nodes(said: Mapping[str, Any], machine: MachineType) -> tuple[int, int]:
+    """How many VMs are enough, and how many there are to be."""
+    if machine.topology:
+        check_slice(said, machine)
+        return machine.hosts, machine.hosts
+    least, most = said["nodes"]
+    return least, most
 
 
 def _check_place(said: Mapping[str, Any], machine: MachineType, context: Context) -> None:

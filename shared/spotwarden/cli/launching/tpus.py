@@ -2,19 +2,22 @@
 
 import click
 
-from spotwarden.model.tpus import TpuHost, elsewhere, is_elsewhere, tpu_host
+from spotwarden.model.tpus import TpuSlice, accelerator_type, elsewhere, is_elsewhere, tpu_host, tpu_slice
 
 
-def tpu_machine(said: str) -> TpuHost:
-    """The VM that `--tpu` means.
+def tpu_machine(said: str) -> TpuSlice:
+    """The VMs that `--tpu` means: one without a topology, or those of a slice.
 
     Raises:
-        UsageError: it is no TPU of one host that Compute Engine makes VMs of; says what to write.
+        UsageError: it is no TPU that Compute Engine makes VMs of; says what to write.
     """
-    host = tpu_host(said)
+    kind = accelerator_type(said)
+    if found := tpu_slice(kind):
+        return found
+    host = tpu_host(kind)
     if isinstance(host, str):
         raise click.UsageError(f"--tpu {host}")
-    return host
+    return TpuSlice(host, 1, "")
 
 
 def check_made(machine: str) -> None:

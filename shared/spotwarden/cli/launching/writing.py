@@ -8,6 +8,7 @@ import click
 
 from spotwarden.cli.launching.asked import LaunchRequest
 from spotwarden.cli.launching.package import FILE_AT_MOST
+from spotwarden.cli.launching.slices import TOPOLOGY, slice_commands
 from spotwarden.layout import Layout
 from spotwarden.model.tpus import image_for
 
@@ -101,8 +102,9 @@ KEYS: Mapping[str, str] = {
 
 def script_of(asked: LaunchRequest, files: Mapping[str, str], bucket: str, layout: Layout) -> str:
     """The create script."""
-    lines = [*_call(asked), *_flags(asked), *_metadata(asked, files, bucket, layout)]
-    return "\n".join([*_head(asked), " \\\n  ".join(lines)]) + "\n"
+    flags = [*_flags(asked), *_metadata(asked, files, bucket, layout)]
+    commands = list(slice_commands(asked, flags)) if asked.machine.topology else [[*_call(asked), *flags]]
+    return "\n".join([*_head(asked), *(" \\\n  ".join(lines) for lines in commands)]) + "\n"
 
 
 def _head(asked: LaunchRequest) -> Iterator[str]:
@@ -158,6 +160,7 @@ def _metadata(asked: LaunchRequest, files: Mapping[str, str], bucket: str, layou
         "spotwarden-container": asked.container,
         "spotwarden-keep-vm": "1" if asked.keep_vm else "",
         "spotwarden-early": "1" if asked.handover else "",
+        TOPOLOGY: asked.machine.topology,
     }
     if asked.nodes > 1:
         said |= {"NODES": str(asked.nodes), "MASTER_ADDR": f"{asked.job}-{1:0{len(str(asked.nodes))}}"}

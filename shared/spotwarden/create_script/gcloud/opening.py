@@ -28,7 +28,7 @@ _FORMAT = re.compile(rf"\s*(?:{_FORMATS})(?![\w-])")
 _TOKEN_FILES = ("access-token-file", "authorization-token-file")
 
 
-class Opened(msgspec.Struct, frozen=True, kw_only=True):
+class OpenedCommand(msgspec.Struct, frozen=True, kw_only=True):
     """A command that is read: its scene, without a place as yet, and the configuration that it sees."""
 
     scene: GcloudScene
@@ -41,7 +41,7 @@ class Opened(msgspec.Struct, frozen=True, kw_only=True):
         return self.config.get(name, self.command.environment, configuration, line=self.command.line)
 
 
-def open_command(name: str, line: CommandLine, command: SimpleCommand, config: Config) -> Opened:
+def open_command(name: str, line: CommandLine, command: SimpleCommand, config: Config) -> OpenedCommand:
     """Read the flags of a command, and find out its project; `line` is the reading of `command`.
 
     Raises `ScriptRefused` where gcloud would refuse.
@@ -72,7 +72,7 @@ def open_command(name: str, line: CommandLine, command: SimpleCommand, config: C
         project=home,
         place="",
     )
-    return Opened(scene=scene, command=command, config=config)
+    return OpenedCommand(scene=scene, command=command, config=config)
 
 
 def _read_args(line: CommandLine, taker: Taker, command: SimpleCommand) -> Args:

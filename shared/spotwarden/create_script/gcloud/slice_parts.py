@@ -11,7 +11,7 @@ from spotwarden.create_script.gcloud.letters import GROUP, POLICY, TEMPLATE
 from spotwarden.create_script.gcloud.links import ResourceLink
 from spotwarden.create_script.gcloud.metadata import metadata, partner_metadata, resource_manager_tags
 from spotwarden.create_script.gcloud.network import interfaces
-from spotwarden.create_script.gcloud.opening import Opened, open_command
+from spotwarden.create_script.gcloud.opening import OpenedCommand, open_command
 from spotwarden.create_script.gcloud.request import Request
 from spotwarden.create_script.gcloud.scene import GcloudScene, compact
 from spotwarden.create_script.gcloud.sending import request_to
@@ -28,7 +28,7 @@ def part_of(line: CommandLine, command: SimpleCommand, config: Config) -> Reques
     return _TRANSLATIONS[name](open_command(name, line, command, config))
 
 
-def _policy(opened: Opened) -> Request:
+def _policy(opened: OpenedCommand) -> Request:
     args = opened.scene.args
     _require(opened, "type")
     ref = _named(opened, "resourcePolicies", "region", REGION)
@@ -51,7 +51,7 @@ def _policy(opened: Opened) -> Request:
     return request_to(scene, f"regions/{quote(region, safe='')}/resourcePolicies", body)
 
 
-def _template(opened: Opened) -> Request:
+def _template(opened: OpenedCommand) -> Request:
     scene, args = opened.scene, opened.scene.args
     _refuse(opened, NO_SLICE_TEMPLATE, "a slice needs a template that says all by itself, for all regions")
     ref = _named(opened, "instanceTemplates", "", "")
@@ -75,7 +75,7 @@ def _properties(scene: GcloudScene) -> dict[str, Any]:
     return {field: value for field, value in found.items() if field != "description"}
 
 
-def _group(opened: Opened) -> Request:
+def _group(opened: OpenedCommand) -> Request:
     args = opened.scene.args
     _refuse(opened, NO_SLICE, "is not for a TPU slice in one zone; leave it out")
     _require(opened, "size", "template")
@@ -110,19 +110,19 @@ def _lifecycle(scene: GcloudScene) -> dict[str, str] | None:
     return policy or None
 
 
-def _refuse(opened: Opened, flags: frozenset[str], why: str) -> None:
+def _refuse(opened: OpenedCommand, flags: frozenset[str], why: str) -> None:
     for flag in sorted(flags):
         if opened.scene.args.given(flag):
             raise opened.scene.args.refusal(flag, why)
 
 
-def _require(opened: Opened, *flags: str) -> None:
+def _require(opened: OpenedCommand, *flags: str) -> None:
     for flag in flags:
         if not opened.scene.args.given(flag):
             raise opened.scene.args.refusal(flag, "is missing; add it")
 
 
-def _named(opened: Opened, collection: str, scope: str, configured: str) -> ResourceLink:
+def _named(opened: OpenedCommand, collection: str, scope: str, configured: str) -> ResourceLink:
     """Give the link of what the command makes; its place is named, or configured."""
     args, scene = opened.scene.args, opened.scene
     if len(args.names) != 1:

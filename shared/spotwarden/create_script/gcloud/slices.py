@@ -84,7 +84,7 @@ def _check(made: Sequence[Request], group: Request, line: int, *, filled: bool) 
         refuse_group(line, "without --workload-policy the TPUs of a group are not connected")
     if not policies:
         if size < _FEWEST:
-            refuse_group(line, f"a group of {size} VMs is no slice of several hosts")
+            refuse_group(line, f"a group of {size} VMs isn't a slice")
         return
     topology = str(policies[0].body["workloadPolicy"].get("acceleratorTopology", ""))
     if not topology:

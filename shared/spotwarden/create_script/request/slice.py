@@ -15,12 +15,10 @@ from spotwarden.create_script.request.requested import (
 from spotwarden.model.attempt import Script
 from spotwarden.model.launch import Choice, Launch, NoLaunch
 from spotwarden.model.request import Request
-from spotwarden.model.slices import SliceParts
+from spotwarden.model.slices import LONGEST_NAME, SliceParts
 from spotwarden.model.tpus import hosts_of
 
 STAYS = "a TPU slice stays in its zone: its workload policy belongs to the region, and its TPUs to the zone"
-_LONGEST_NAME = 45
-"""Each try adds its numbers to the name of the group, and Compute Engine takes 63 characters."""
 
 
 def makes_slice(requests: Sequence[Request]) -> bool:
@@ -45,9 +43,9 @@ def launch_of_slice(requests: Sequence[Request], script: Script | None = None) -
     if reason := too_much_metadata(properties):
         return NoLaunch(reason=reason)
     name, machine = str(group.body["name"]), str(properties["machineType"])
-    if len(name) > _LONGEST_NAME:
+    if len(name) > LONGEST_NAME:
         return NoLaunch(
-            reason=f"the name of its group has {len(name)} characters; write one of at most {_LONGEST_NAME}"
+            reason=f"the name of its group has {len(name)} characters; write one of at most {LONGEST_NAME}"
         )
     hosts: int | str = int(group.body["targetSize"])
     if policies:
