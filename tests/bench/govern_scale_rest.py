@@ -65,12 +65,9 @@ def use(endpoint: str) -> None:
     rest = Rest(endpoint=endpoint, retry_policy=RetryPolicy())
 
     def listed(
-        _: object, project: str, ask: series.SeriesQuestion, ids: Collection[str] = ()
+        _: object, project: str, ask: series.SeriesQuestion, ids: Collection[str] = (), every: int = 0
     ) -> Iterator[Series]:
-        wanted = sorted(set(ids))
-        most = series.MOST_IDS
-        calls = [wanted[first : first + most] for first in range(0, len(wanted), most)]
-        for named in calls if 0 < len(calls) <= series.MOST_CALLS else [[]]:
+        for named in series.named_calls(set(ids), every):
             query = _query(ask, project, named)
             token: dict[str, str] = {}
             while True:

@@ -11,6 +11,7 @@ asked, and the seconds from the first stop to the last, `POST /bench/delays` set
 
 import asyncio
 import json
+import re
 import sys
 import time
 from collections import Counter
@@ -49,6 +50,7 @@ ZONES = ("us-central1-a", "us-central1-b", "us-central1-c", "europe-west4-a")
 LARGEST = 20_000
 """With more VMs than this the metrics are given in the form of Monitoring's answers, without its work."""
 PAGE = type(ListTimeSeriesResponse.pb(ListTimeSeriesResponse()))
+NAMED = re.compile(r'"(\d+)"')
 COUNT = Aggregation.Reducer.REDUCE_COUNT
 KEPT = ("/aggregated/instances", "/timeSeries")
 TIMES = ("interval.startTime", "interval.endTime", "interval_startTime", "interval_endTime")
@@ -160,6 +162,13 @@ class Series:
     def __init__(self) -> None:
         self.vms: list[tuple[str, bool]] = []
 
+    def _asked(self, text: str) -> list[tuple[str, bool]]:
+        """The VMs that a filter names, or all."""
+        if "one_of(" not in text:
+            return self.vms
+        named = set(NAMED.findall(text))
+        return [vm for vm in self.vms if vm[0] in named]
+
     def page(self, query: dict[str, str]) -> bytes:
         """One page of an answer: of each VM its buckets, the newest first."""
         if GPU not in query["filter"]:
@@ -169,6 +178,7 @@ class Series:
         count = (end - datetime.fromisoformat(query["interval.startTime"])) // step
         ends = [(end - index * step).isoformat().replace("+00:00", "Z") for index in range(count)]
         first, most = int(query.get("pageToken", 0)), int(query["pageSize"]) // count
+        vms = self._asked(query["filter"])
         said: dict[str, Any] = {
             "timeSeries": [
                 {
@@ -177,10 +187,10 @@ class Series:
                         {"interval": {"endTime": at}, "value": _value(query, quiet=quiet)} for at in ends
                     ],
                 }
-                for instance_id, quiet in self.vms[first : first + most]
+                for instance_id, quiet in vms[first : first + most]
             ]
         }
-        if first + most < len(self.vms):
+        if first + most < len(vms):
             said["nextPageToken"] = str(first + most)
         return json.dumps(said).encode()
 
@@ -193,7 +203,8 @@ class Series:
             ends = range(end, request.interval.start_time.seconds, -step)
             reducer = request.secondary_aggregation.cross_series_reducer
             most = request.page_size // len(ends)
-            for instance_id, quiet in self.vms[first : first + most]:
+            vms = self._asked(request.filter)
+            for instance_id, quiet in vms[first : first + most]:
                 series = page.time_series.add(value_type=2 if reducer else 3)
                 series.resource.labels.update(instance_id=instance_id, project_id=PROJECT)
                 number = (1 if reducer == COUNT else 10) if reducer else (1.5 if quiet else 78.0)
@@ -201,7 +212,7 @@ class Series:
                     point = series.points.add()
                     point.interval.end_time.seconds = at
                     setattr(point.value, "int64_value" if reducer else "double_value", number)
-            if first + most < len(self.vms):
+            if first + most < len(vms):
                 page.next_page_token = str(first + most)
         whole: bytes = page.SerializeToString()
         return whole

@@ -41,6 +41,7 @@ def _nothing_known() -> Iterator[None]:
     yield
     fleet_lists._SEEN.clear()
     monitoring._SILENT.clear()
+    monitoring._EVERY.clear()
 
 
 @pytest.fixture

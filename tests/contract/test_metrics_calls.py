@@ -11,6 +11,7 @@ from grpc import StatusCode
 
 from spotwarden.gcp import monitoring
 from spotwarden.gcp.monitoring import SILENT_FOR, CloudMonitoring
+from spotwarden.gcp.series import MOST_CALLS_OF_MANY, MOST_IDS, named_calls
 from spotwarden.gcp.tally import calls
 from spotwarden.model.load import Buckets
 from spotwarden.ports import UnansweredError
@@ -152,6 +153,34 @@ def test_an_instance_that_one_source_lacks_is_asked_of_the_next(rpc: ScriptedRpc
     assert '"17"' not in asked(rpc)[-1].filter
     metrics.gpus(GRID, counts=False)
     assert sources(rpc) == ["agent", "dcgm", "agent", "dcgm", "agent", "dcgm"]
+
+
+@pytest.mark.parametrize(("known", "calls"), [(1400, 12), (1399, 1)])
+def test_of_a_project_with_far_more_some_are_named(
+    rpc: ScriptedRpc, metrics: CloudMonitoring, known: int, calls: int
+):
+    """Google bills each series that it returns: where naming saves half of them it may take more calls."""
+    everybody = [str(number) for number in range(1, known + 1)]
+    for page in (answer({"doubleValue": 3.0}, *everybody), NOTHING):
+        rpc.say(page)
+    metrics.gpus(GRID, counts=False)
+    some = everybody[:700]
+    metrics.cpus(HOUR_AGO, NOW, ids=some)  # of another metric nothing is known
+    assert "one_of" not in asked(rpc)[-1].filter
+    before = len(rpc.asked)
+    metrics.gpus(GRID, ids=some, counts=False)
+    named = [request for request in asked(rpc)[before:] if "agent" in request.filter]
+    assert len(named) == calls
+    assert ("one_of" in asked(rpc)[before].filter) is (calls > 1)
+
+
+def test_however_many_there_are_no_more_than_two_hundred_calls_name_some():
+    """Three questions of so many are a tenth of what Monitoring takes in a minute."""
+    ids = {str(number) for number in range(1, MOST_CALLS_OF_MANY * MOST_IDS + 1)}
+    assert len(named_calls(ids, 10**6)) == MOST_CALLS_OF_MANY
+    assert {name for call in named_calls(ids, 10**6) for name in call} == ids
+    assert named_calls({*ids, "0"}, 10**6) == [[]]
+    assert named_calls(ids) == [[]]
 
 
 def test_a_source_is_not_asked_for_what_is_known(rpc: ScriptedRpc, metrics: CloudMonitoring):

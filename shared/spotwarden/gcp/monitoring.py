@@ -66,6 +66,9 @@ SILENT_FOR = timedelta(minutes=10)
 _SILENT: dict[tuple[str, str], datetime] = {}
 """Until when, by project and metric, for as long as the process lives."""
 
+_EVERY: dict[tuple[str, str], int] = {}
+"""How many VMs a source knew when it was last asked for all, kept likewise: by it some are asked for."""
+
 
 class _Question(msgspec.Struct, frozen=True):
     """Which number is made of an instance's points in a bucket; `scale` is what 1 of it becomes."""
@@ -135,6 +138,7 @@ class CloudMonitoring:
             if not counts and source is not SOURCES[0] and now < _SILENT.get(key, now):
                 continue
             found = dict(self._source(source, grid, frozenset(), counts=counts))
+            _EVERY[key] = len(found)
             if not found:
                 _SILENT[key] = now + SILENT_FOR
             rows = found | rows if rows else found
@@ -176,7 +180,8 @@ class CloudMonitoring:
             kind=question.kind,
         )
         rows = PagedRows(grid, question.scale, ids, question.kind.instance)
-        for series in listed(self._monitoring, self._project, ask, ids):
+        every = _EVERY.get((self._project, question.metric), 0)
+        for series in listed(self._monitoring, self._project, ask, ids, every):
             rows.take(series)
             del series
         return rows

@@ -1,6 +1,6 @@
 """Calls that do not wait for each other: several at a time, and no thread for one alone."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
@@ -18,11 +18,19 @@ def side_by_side(
 
     The first error in that order rises, and what has not begun by then is not begun.
     """
+    return list(in_order(items, call, at_once))
+
+
+def in_order(
+    items: Sequence[Item], call: Callable[[Item], Result], at_once: int = AT_ONCE
+) -> Iterator[Result]:
+    """As `side_by_side`, one answer after the other: who has looked at one need not keep it."""
     if len(items) <= 1:  # one alone waits for nobody
-        return [call(item) for item in items]
+        yield from map(call, items)
+        return
     pool = ThreadPoolExecutor(min(at_once, len(items)))
     try:
-        return list(pool.map(call, items))
+        yield from pool.map(call, items)
     finally:
         # Without waiting: whoever is interrupted shall not sit through a call that nobody answers.
         pool.shutdown(wait=False, cancel_futures=True)

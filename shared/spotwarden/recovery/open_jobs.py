@@ -25,8 +25,21 @@ class OpenJobs(NamedTuple):
 
 
 def read_watches(store: Store, layout: Layout, workers: int) -> OpenJobs:
-    """Every open job."""
-    return read_entries(store, list_open(store, layout), workers)
+    """Every open job, in the order of their names.
+
+    What a row shows is read as the row comes: of ten thousand only a page is in memory as text.
+    """
+    watched: list[Watched] = []
+    left: dict[Entry, str] = {}
+    for entry in store.each_entry(layout.open_jobs()):
+        if job := _job(layout, entry):
+            watch = _known(entry, job)
+            if watch is None:
+                left[entry] = job
+            else:
+                watched.append(_watched(entry, watch))
+    rest = read_entries(store, left, workers)
+    return OpenJobs(sorted([*watched, *rest.watched], key=lambda it: it.watch.job), rest.broken)
 
 
 def list_open(store: Store, layout: Layout) -> Mapping[Entry, str]:
@@ -55,17 +68,27 @@ def read_entries(store: Store, jobs: Mapping[Entry, str], workers: int) -> OpenJ
     if failures := [*shown.failures, *done.failures]:
         raise ExceptionGroup("the list of open jobs could not be read", failures)
     known |= dict([*shown.results, *done.results])
-    watched = [
-        Watched(watch=watch, generation=entry.generation, since=entry.updated)
-        for entry, watch in known.items()
-        if watch is not None
-    ]
+    watched = [_watched(entry, watch) for entry, watch in known.items() if watch is not None]
     return OpenJobs(watched, broken)
 
 
 def _readers(workers: int) -> int:
     """A read holds a connection and little else; who works on one thing at a time reads so, too."""
     return 1 if workers == 1 else min(4 * workers, READERS)
+
+
+def _known(entry: Entry, job: str) -> Watch | None:
+    """What the entry says, where it is remembered or its row shows it; None also where that is broken."""
+    if (known := _CACHE.get(entry.name, entry.generation)) is not None or entry.content is None:
+        return known
+    try:
+        return _CACHE.keep(entry.name, entry.generation, watch_in(entry.name, job, entry.content))
+    except ValueError:
+        return None
+
+
+def _watched(entry: Entry, watch: Watch) -> Watched:
+    return Watched(watch=watch, generation=entry.generation, since=entry.updated)
 
 
 def _job(layout: Layout, entry: Entry) -> str:

@@ -164,8 +164,8 @@ def _on(grid: Buckets, rows: Mapping[str, VmLoad]) -> dict[str, VmLoad]:
 
 
 def _of(loads: GpuLoads, ids: Collection[str]) -> GpuLoads:
-    """The rows of these VMs: metrics outlive those that they are of."""
-    return replace(loads, rows={name: row for name, row in loads.rows.items() if name in ids})
+    """The rows of these VMs, by the ids as they are there already: metrics outlive those that they are of."""
+    return replace(loads, rows={name: loads.rows[name] for name in ids if name in loads.rows})
 
 
 def _lost(watch: Watch, running: frozenset[str]) -> tuple[str, ...]:
