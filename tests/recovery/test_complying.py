@@ -1,4 +1,4 @@
-"""Machine types on which the rule `compliance` would stop a job's VM: whether a job is launched on one."""
+"""What the rule `compliance` would stop a job's VM for: whether a job is launched as that, and where."""
 
 from datetime import timedelta
 
@@ -7,8 +7,13 @@ from msgspec.structs import replace
 
 from spotwarden.model.governance import ComplianceLimits, Exemption, GovernanceLimits, Mode, Remedy
 from spotwarden.model.jobfile import JobFile
+from spotwarden.model.ladder import Rung, VmModel
+from spotwarden.model.limits import PlacementLimits
 from spotwarden.model.policy import Policy, Team
-from spotwarden.recovery.complying import comply, forbidden
+from spotwarden.recovery.choosing import why_on_demand
+from spotwarden.recovery.complying import comply, forbidden, within
+from spotwarden.recovery.ladder import ladder_of
+from tests.recovery.facts import HOME
 
 STOPS = ComplianceLimits(machine_types=("g2-*",), remedy=Remedy.STOP, grace=timedelta(hours=2))
 POLICY = Policy(version="test", mode=Mode.ENFORCE, compliance=STOPS)
@@ -87,3 +92,51 @@ def test_a_job_is_not_launched_on_another_machine_type_that_would_be_stopped(som
     facts = some.job(launch=replace(some.launch(), machine=OTHER, instead=others))
     launch = comply(facts, POLICY, tick).launch
     assert (launch.machine, [other.machine for other in launch.instead]) == (OTHER, [FITTING])
+
+
+SPOT_ONLY = replace(POLICY, compliance=replace(STOPS, machine_types=(), provisioning=("SPOT",)))
+LADDER = tuple(Rung(model=model, up_to=timedelta(hours=1)) for model in VmModel)
+
+
+def test_a_kind_of_vm_that_would_be_stopped_is_left_out_of_the_ladder(some, tick):
+    """Whoever has written it; where nothing is left of it, the script's own kind is asked for."""
+    for file, limits in (
+        (JobFile(ladder=LADDER), PlacementLimits()),
+        (JobFile(), PlacementLimits(ladder=LADDER)),
+    ):
+        facts = some.job(launch=some.launch(), file=file)
+        assert ladder_of(comply(facts, POLICY, tick), limits) == LADDER
+        assert ladder_of(comply(facts, SPOT_ONLY, tick), limits) == LADDER[:1]
+        none = replace(SPOT_ONLY, compliance=replace(SPOT_ONLY.compliance, provisioning=("TPU",)))
+        assert ladder_of(comply(facts, none, tick), limits) == ()
+
+
+@pytest.mark.parametrize("provisioning", [("SPOT", "STANDARD"), (), ("S*",)])
+def test_what_is_allowed_stays(some, tick, provisioning):
+    """By pattern as well."""
+    policy = replace(SPOT_ONLY, compliance=replace(SPOT_ONLY.compliance, provisioning=provisioning))
+    facts = comply(some.job(launch=some.launch(), file=JobFile(ladder=LADDER)), policy, tick)
+    assert LADDER[2] in ladder_of(facts, PlacementLimits())
+
+
+def test_a_job_does_not_become_an_on_demand_vm_that_would_be_stopped(some, policy, tick):
+    """After its preemptions, or for its deadline: as a spot VM it goes on."""
+    policy = replace(policy, mode=Mode.ENFORCE, compliance=SPOT_ONLY.compliance)
+    facts = some.job(launch=some.launch(), file=JobFile(on_demand_after=0))
+    assert why_on_demand(facts, policy, tick)
+    assert not why_on_demand(comply(facts, policy, tick), policy, tick)
+
+
+def test_a_place_in_a_region_that_would_be_stopped_is_left_out(some, tick):
+    """Home stays, whatever the policy says by now; so it is for another machine type."""
+    places = ("us-central1-b", "us-east4-a", "europe-west4-a")
+    launch = some.launch(*places)
+    nowhere = replace(launch, machine=OTHER, choices=launch.choices[2:3])
+    launch = replace(launch, instead=(replace(launch, machine=FITTING), nowhere))
+    limits = replace(STOPS, machine_types=(), regions=("europe-*",))
+    facts = within(some.job(launch=launch), replace(POLICY, compliance=limits), tick)
+    assert [choice.place for choice in facts.launch.choices] == [HOME, "europe-west4-a"]
+    assert [other.machine for other in facts.launch.instead] == [FITTING]
+    assert [choice.place for choice in facts.launch.instead[0].choices] == [HOME, "europe-west4-a"]
+    observing = within(some.job(launch=launch), replace(POLICY, mode=Mode.OBSERVE, compliance=limits), tick)
+    assert observing.launch == launch

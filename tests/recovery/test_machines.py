@@ -25,6 +25,7 @@ from tests.recovery.facts import HOME, NOW
 
 OTHER, THIRD = "a2-highgpu-1g", "g2-standard-8"
 NEXT = "us-central1-b"
+ELSEWHERE = "us-east1-b"
 SHORT = "ZONE_RESOURCE_POOL_EXHAUSTED: [resource_availability]"
 SECOND, HOUR = timedelta(seconds=1), timedelta(hours=1)
 
@@ -252,6 +253,38 @@ def test_a_machine_on_which_the_policy_would_stop_the_job_is_passed_over(world):
     (attempt,) = world.attempts()
     assert [tried.machine for tried in attempt.tries] == ["", OTHER]
     assert machines_of(world) == [OTHER]
+
+
+@pytest.mark.parametrize(("allowed", "model"), [(("SPOT", "STANDARD"), VmModel.STANDARD), (("SPOT",), None)])
+def test_a_kind_of_vm_as_which_the_policy_would_stop_the_job_is_passed_over(world, allowed, model):
+    """Its ladder has come to on-demand VMs, of which there are some."""
+    text = b'places = []\nladder = [{ model = "spot", up_to = "1m" }, { model = "standard" }]\n'
+    world.store(JobFileName(job="test-vm"), text)
+    world.cloud.compute.run_out_of("g2-standard-4", HOME)
+    limits = ComplianceLimits(provisioning=allowed, remedy=Remedy.STOP)
+    world.policy = replace(world.policy, mode=Mode.ENFORCE, compliance=limits)
+    world.preempt()
+    for _ in range(6):
+        world.sweep()
+        world.wait(seconds=40)
+    (attempt,) = world.attempts()
+    assert {tried.model for tried in attempt.tries} == {VmModel.SPOT, model or VmModel.SPOT}
+
+
+@pytest.mark.parametrize(("allowed", "asked"), [(("us-*",), ELSEWHERE), (("us-central1",), HOME)])
+def test_a_region_in_which_the_policy_would_stop_the_job_is_passed_over(world, allowed, asked):
+    """Its job.toml names it, and it has room."""
+    world.store(JobFileName(job="test-vm"), f'places = ["{ELSEWHERE}"]\n'.encode())
+    world.cloud.compute.zones = (HOME, ELSEWHERE)
+    world.cloud.compute.run_out_of("g2-standard-4", HOME)
+    limits = ComplianceLimits(regions=allowed, remedy=Remedy.STOP)
+    world.policy = replace(world.policy, mode=Mode.ENFORCE, compliance=limits)
+    world.preempt()
+    for _ in range(4):
+        world.sweep()
+        world.wait(seconds=40)
+    (attempt,) = world.attempts()
+    assert attempt.tries[-1].place == asked
 
 
 def test_without_other_machines_the_same_job_waits(world):

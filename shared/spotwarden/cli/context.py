@@ -80,6 +80,11 @@ class Context(msgspec.Struct, frozen=True, kw_only=True):
         except PolicyError as error:
             raise click.ClickException(str(error)) from error
 
+    def deployed(self) -> Policy:
+        """The same policy, in the mode in which it is deployed."""
+        policy = self.agreed()
+        return msgspec.structs.replace(policy, mode=self.settings.mode or policy.mode)
+
 
 def open_context() -> Context:
     """Read the environment and open the cloud; a `ClickException` says what to set."""

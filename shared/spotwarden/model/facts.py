@@ -57,7 +57,8 @@ class JobFacts(msgspec.Struct, frozen=True, kw_only=True):
     `fetched` (resources of instances, by id) are what this sweep has done already.
     `registrations` are the ids in the job's metadata, by node, and `registered_at` their generations.
     `recorded` says that what was launched as the newest attempt is written down. `granted` is what somebody
-    has extended its own limits by. `places` is what is remembered of them for the script's machine, `prices`
+    has extended its own limits by. `stopped` are the kinds of VM that the rule `compliance` would stop, which
+    the job is not asked for. `places` is what is remembered of them for the script's machine, `prices`
     what a VM of it costs an hour, by place, as far as anybody knows; `other_places` and `other_prices` are
     those of the machine types that may be asked for instead. `avoided` are zones that a command keeps jobs
     away from. `may_move` means that it is its turn to be moved, if that pays. `last_sweep` is when all jobs
@@ -91,6 +92,7 @@ class JobFacts(msgspec.Struct, frozen=True, kw_only=True):
     file: JobFile = JobFile()
     granted: timedelta = timedelta(0)
     progress: SavedProgress = SavedProgress()
+    stopped: frozenset[VmModel] = frozenset()
     places: PlacementRecord | None = None
     other_places: Mapping[str, PlacementRecord] = {}
     avoided: tuple[AvoidedPlace, ...] = ()

@@ -41,26 +41,34 @@ def scripted(launch: Launch) -> str:
     return "SPOT" if launch.spot else str(scheduling.get("provisioningModel", "STANDARD"))
 
 
-def kinds_of(facts: JobFacts, limits: PlacementLimits) -> Mapping[str, Asker]:
-    """The provisioning models that the job may be asked for, in Google's words, with who asks first.
+def wishes(facts: JobFacts, limits: PlacementLimits) -> Iterator[tuple[str, Asker]]:
+    """The provisioning models that the job may be asked for, in Google's words, each with who asks for it.
 
     A deadline may ask for on-demand VMs whatever is known of the work that is left: that may come later.
     """
     launch, file = facts.launch, facts.file
     if not isinstance(launch, Launch):
-        return {}
-    ladder = ladder_of(facts, limits)
+        return
+    ladder, standard = ladder_of(facts, limits), VmModel.STANDARD
     asker = Asker.POLICY_LADDER if file.ladder is None else Asker.LADDER
-    found = {rung.model.google: asker for rung in ladder} or {scripted(launch): Asker.SCRIPT}
-    standard = VmModel.STANDARD.google
-    if not (ladder or launch.spot):
-        return found
+    yield from ((rung.model.google, asker) for rung in ladder)
+    if not ladder:
+        yield scripted(launch), Asker.SCRIPT
+    if standard in facts.stopped or not (ladder or launch.spot):
+        return
     if file.on_demand_after is not None:
-        found.setdefault(standard, Asker.AFTER)
+        yield standard.google, Asker.AFTER
     elif limits.on_demand_after is not None:
-        found.setdefault(standard, Asker.POLICY_AFTER)
+        yield standard.google, Asker.POLICY_AFTER
     if file.deadline is not None:
-        found.setdefault(standard, Asker.DEADLINE)
+        yield standard.google, Asker.DEADLINE
+
+
+def kinds_of(facts: JobFacts, limits: PlacementLimits) -> Mapping[str, Asker]:
+    """The same, with who asks first for each."""
+    found: dict[str, Asker] = {}
+    for model, asker in wishes(facts, limits):
+        found.setdefault(model, asker)
     return found
 
 

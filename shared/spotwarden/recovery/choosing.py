@@ -289,7 +289,9 @@ def _last_asked(attempt: Attempt, option: tuple[str, str], tick: Tick) -> tuple[
 
 
 def why_on_demand(facts: JobFacts, policy: Policy, tick: Tick) -> str:
-    """Say why the job should not run on spot now; "" where it should."""
+    """Say why the job should not run on spot now; "" where it should, or would be stopped on demand."""
+    if VmModel.STANDARD in facts.stopped:
+        return ""
     file, limits = facts.file, policy.placement
     if file.on_demand_after is not None:
         limits = msgspec.structs.replace(limits, on_demand_after=file.on_demand_after)

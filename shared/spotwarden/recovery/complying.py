@@ -1,6 +1,7 @@
-"""Machine types for which the rule `compliance` would stop a job's VM: it is not launched on one of them.
+"""What the rule `compliance` would stop of all that a job may become: it is not launched as that.
 
-What a script asks for itself comes back as it is: its owner is warned before it is stopped.
+Other machine types, kinds of VM and regions are left out. What a script asks for itself comes back as it is:
+its owner is warned before it is stopped.
 """
 
 from collections.abc import Mapping
@@ -12,8 +13,10 @@ from spotwarden.model.exemptions import exempt
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.governance import ComplianceLimits, Mode, Remedy
 from spotwarden.model.jobfile import JobFile
+from spotwarden.model.ladder import VmModel
 from spotwarden.model.launch import Launch
 from spotwarden.model.patterns import allows
+from spotwarden.model.placement import region_of
 from spotwarden.model.policy import Policy
 from spotwarden.model.precedence import limits
 from spotwarden.model.tick import Tick
@@ -23,31 +26,91 @@ RULE = ComplianceLimits.RULE
 
 
 def comply(facts: JobFacts, policy: Policy, tick: Tick) -> JobFacts:
-    """The facts, without the other machine types on which the job's VMs would be stopped."""
+    """The facts, without the other machine types and kinds of VM as which the job's VMs would be stopped."""
     launch = facts.launch
-    if not isinstance(launch, Launch) or not launch.instead:
+    held = _held(facts, policy, tick)
+    if held is None or not isinstance(launch, Launch):
         return facts
-    kept = tuple(
-        other
-        for other in launch.instead
-        if not forbidden(other.machine, launch, policy, tick, owner=facts.owner, file=facts.file)
-    )
-    return replace(facts, launch=replace(launch, instead=kept))
+    kept = tuple(other for other in launch.instead if not stopped_machine(other.machine, held))
+    stopped = frozenset(model for model in VmModel if stopped_kind(model.google, held))
+    fewer = replace(launch, instead=kept) if len(kept) < len(launch.instead) else launch
+    return replace(facts, launch=fewer, stopped=stopped)
+
+
+def within(facts: JobFacts, policy: Policy, tick: Tick) -> JobFacts:
+    """The facts, without the places in whose regions the job's VMs would be stopped; home stays."""
+    launch = facts.launch
+    held = _held(facts, policy, tick)
+    if held is None or not held.regions or not isinstance(launch, Launch):
+        return facts
+    inside = (_within(other, launch.place, held) for other in launch.instead)
+    kept = tuple(other for other in inside if other.choices)
+    return replace(facts, launch=replace(_within(launch, launch.place, held), instead=kept))
+
+
+def acting(
+    launch: Launch, policy: Policy, tick: Tick, *, owner: str, file: JobFile
+) -> ComplianceLimits | None:
+    """The limits that the VMs of such a launch are held to; None where none of them would be stopped."""
+    held = cast("ComplianceLimits", limits(policy, RULE, owner=owner, job_file=file))
+    acts = policy.mode is held.mode is Mode.ENFORCE and held.remedy is Remedy.STOP
+    if not acts or exempt(policy, RULE, tick, labels=_labels(launch), owner=owner, job_file=file):
+        return None
+    return held
 
 
 def forbidden(machine: str, launch: Launch, policy: Policy, tick: Tick, *, owner: str, file: JobFile) -> str:
     """Why a VM of this machine type, launched so, would be stopped; "" where it would not be."""
-    held = cast("ComplianceLimits", limits(policy, RULE, owner=owner, job_file=file))
+    held = acting(launch, policy, tick, owner=owner, file=file)
+    return stopped_machine(machine, held) if held else ""
+
+
+def stopped_machine(machine: str, held: ComplianceLimits) -> str:
+    """Why a VM of this machine type would be stopped; "" where it would not be."""
     if not machine or allows(held.machine_types, machine):
         return ""
-    acts = policy.mode is held.mode is Mode.ENFORCE and held.remedy is Remedy.STOP
-    if not acts or exempt(policy, RULE, tick, labels=_labels(launch), owner=owner, job_file=file):
-        return ""
-    allowed, grace = ", ".join(held.machine_types), written(held.grace)
+    allowed = ", ".join(held.machine_types)
     return (
-        f"the machine type {machine!r} is not among {allowed}; VMs of other types are stopped {grace} after"
-        " a warning (compliance.machine_types)"
+        f"the machine type {machine!r} is not among {allowed}; VMs of other types are stopped"
+        f" {written(held.grace)} after a warning (compliance.machine_types)"
     )
+
+
+def stopped_kind(model: str, held: ComplianceLimits) -> str:
+    """Why a VM of this provisioning model would be stopped; "" where it would not be."""
+    if allows(held.provisioning, model):
+        return ""
+    allowed = ", ".join(held.provisioning)
+    return (
+        f"the provisioning model {model!r} is not among {allowed}; VMs of other models are stopped"
+        f" {written(held.grace)} after a warning (compliance.provisioning)"
+    )
+
+
+def stopped_region(region: str, held: ComplianceLimits) -> str:
+    """Why a VM in this region would be stopped; "" where it would not be."""
+    if allows(held.regions, region):
+        return ""
+    allowed = ", ".join(held.regions)
+    return (
+        f"the region {region!r} is not among {allowed}; VMs in other regions are stopped"
+        f" {written(held.grace)} after a warning (compliance.regions)"
+    )
+
+
+def _held(facts: JobFacts, policy: Policy, tick: Tick) -> ComplianceLimits | None:
+    if policy.mode is not Mode.ENFORCE or not isinstance(facts.launch, Launch):
+        return None
+    return acting(facts.launch, policy, tick, owner=facts.owner, file=facts.file)
+
+
+def _within(launch: Launch, home: str, held: ComplianceLimits) -> Launch:
+    kept = tuple(
+        choice
+        for choice in launch.choices
+        if choice.place == home or not stopped_region(region_of(choice.place), held)
+    )
+    return replace(launch, choices=kept)
 
 
 def _labels(launch: Launch) -> Mapping[str, str]:

@@ -23,13 +23,14 @@ _OF_SPOT = frozenset(("preemptible", "provisioningModel", "preemptionNoticeDurat
 def ladder_of(facts: JobFacts, limits: PlacementLimits) -> tuple[Rung, ...]:
     """The job's own, else the policy's; none for a script that has paid for its capacity.
 
-    A bulk request makes no Flex-start VMs, so a gang leaves these out.
+    A bulk request makes no Flex-start VMs, so a gang leaves these out; all leave out what would be stopped.
     """
     launch = facts.launch
     if not isinstance(launch, Launch) or _scheduling(launch).get("provisioningModel") == _BOUND:
         return ()
     said = limits.ladder if facts.file.ladder is None else facts.file.ladder
-    return tuple(rung for rung in said if not (launch.gang and rung.model is VmModel.FLEX))
+    out = {*facts.stopped, *({VmModel.FLEX} if launch.gang else ())}
+    return tuple(rung for rung in said if rung.model not in out)
 
 
 def from_now_on(ladder: Sequence[Rung], waited: timedelta) -> Iterator[Rung]:

@@ -22,7 +22,7 @@ from spotwarden.model.outcome import Done, Outcome, Rejected
 from spotwarden.ports import UnansweredError
 from spotwarden.recovery.admission import admit, admit_others
 from spotwarden.recovery.attempts import next_step
-from spotwarden.recovery.complying import comply
+from spotwarden.recovery.complying import comply, within
 from spotwarden.recovery.gather import GatheredJobs, SweepWidth, gather
 from spotwarden.recovery.places import PlaceMemory
 from spotwarden.recovery.price_file import with_prices
@@ -254,5 +254,6 @@ def know(context: SweepContext, places: PlaceMemory, facts: JobFacts) -> JobFact
     if isinstance(facts.launch, Launch) and facts.launch.nodes != (facts.job,):
         # A gang's nodes have names that were not looked for.
         facts = replace(facts, surveyed=False)
-    reached = places.reached(with_places(places.recall(facts), policy.placement))
+    allowed = within(with_places(places.recall(facts), policy.placement), policy, context.tick)
+    reached = places.reached(allowed)
     return with_prices(reached, context.settings.prices_file, policy.placement)

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 import click
-from msgspec.structs import replace
 
 from spotwarden.cli.context import Context, new_tick
 from spotwarden.cli.launching.offered import check_offered_anywhere
@@ -54,6 +53,5 @@ def _reasons(context: Context, launch: Launch, machine: str, file: JobFile, owne
 
 
 def _forbidden(context: Context, launch: Launch, machine: str, file: JobFile, owner: str) -> str:
-    policy = context.agreed()
-    deployed = replace(policy, mode=context.settings.mode or policy.mode)
-    return forbidden(machine, launch, deployed, new_tick("submit"), owner=file.owner or owner, file=file)
+    policy, tick = context.deployed(), new_tick("submit")
+    return forbidden(machine, launch, policy, tick, owner=file.owner or owner, file=file)

@@ -6,7 +6,7 @@ from contextlib import suppress
 import click
 from msgspec.structs import replace
 
-from spotwarden.cli.context import Context
+from spotwarden.cli.context import Context, new_tick
 from spotwarden.create_script.request.cache import with_machines, with_places
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.jobfile import JobFile
@@ -16,6 +16,7 @@ from spotwarden.model.prices import VmKind
 from spotwarden.ports import RejectedError, UnansweredError
 from spotwarden.recovery.admission import admit_others
 from spotwarden.recovery.becoming import Asker, Unpriced, scripted, unpriced
+from spotwarden.recovery.complying import comply, within
 from spotwarden.recovery.machines import launches
 from spotwarden.recovery.price_file import only, read_prices
 from spotwarden.recovery.prices import kind_of_launch, price_of
@@ -24,7 +25,7 @@ MOST_TOLD = 4
 """So many VMs without a price are told of, and so many regions of each; of more their number."""
 
 
-def check_priced(context: Context, launch: Launch, file: JobFile) -> None:
+def check_priced(context: Context, launch: Launch, file: JobFile, owner: str = "") -> None:
     """Refuse a budget that can't be enforced; without a budget, say that the cost will not be known.
 
     A budget needs the price of all that the job may become: each kind of VM, machine type and region. One
@@ -47,7 +48,7 @@ def check_priced(context: Context, launch: Launch, file: JobFile) -> None:
             it = _said(Unpriced(kind=kind, asker=Asker.SCRIPT, regions=(kind.region,)))
             click.echo(f"{it}: this job's cost won't be known, nor count towards any limit", err=True)
         return
-    facts = _with_all(context, launch, file)
+    facts = _with_all(context, launch, replace(file, owner=file.owner or owner))
     known = only(table, {each.machine for each in launches(facts)}, {kind.gpu, *_cards(facts)})
     if found := list(unpriced(facts, context.agreed().placement, known)):
         raise click.ClickException(_refusal(context, found, facts, file.budget))
@@ -59,13 +60,14 @@ def kind_of(launch: Launch) -> VmKind:
 
 
 def _with_all(context: Context, launch: Launch, file: JobFile) -> JobFacts:
-    """The job on each of its machine types, in each place that it may go to."""
-    policy = context.agreed()
+    """The job as all that it may become: what compliance would stop is left out, and needs no price."""
+    policy, tick = context.deployed(), new_tick("submit")
     facts = with_machines(JobFacts(job=launch.job, launch=launch, file=file))
-    facts = admit_others(facts, policy.admission, context.settings.project)
+    facts = comply(admit_others(facts, policy.admission, context.settings.project), policy, tick)
     records = {each.machine: _record(context, each) for each in launches(facts)}
     others = {machine: record for machine, record in records.items() if machine != launch.machine}
-    return with_places(replace(facts, places=records[launch.machine], other_places=others), policy.placement)
+    known = replace(facts, places=records[launch.machine], other_places=others)
+    return within(with_places(known, policy.placement), policy, tick)
 
 
 def _record(context: Context, launch: Launch) -> PlacementRecord:

@@ -15,6 +15,7 @@ from spotwarden.cli.context import Context, default_owner, open_context
 from spotwarden.cli.interrupted import so_far
 from spotwarden.cli.launching.asked import LaunchRequest
 from spotwarden.cli.launching.beside import refuse_beside
+from spotwarden.cli.launching.compliance import check_allowed
 from spotwarden.cli.launching.folder import KEPT, KIT, digest, read_kit, write
 from spotwarden.cli.launching.foretold import foretold
 from spotwarden.cli.launching.limits_file import file_of, job_file
@@ -172,11 +173,12 @@ def _launch(
     refuse_beside(context, first, package.launch)
     file = file_of(limits) if limits else first.file
     check_fitting(context, package.launch, file, record.by)
+    check_allowed(context, package.launch, file, record.by)
     if problem := range_problem(package.launch, file):
         raise click.ClickException(problem)
     check_offered(context.cloud.compute, package.launch)
     check_others(context, package.launch, file)
-    check_priced(context, package.launch, file)
+    check_priced(context, package.launch, file, record.by)
     storing(asked.job)
     with staging(context, first) as stage:
         more = _send_own(context, asked, stage, record)

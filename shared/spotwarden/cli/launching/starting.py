@@ -30,6 +30,7 @@ from spotwarden.recovery.admission import admit_others
 from spotwarden.recovery.attempts import next_step
 from spotwarden.recovery.begun import begin, reopen
 from spotwarden.recovery.chain import told as told_ledger
+from spotwarden.recovery.complying import comply, within
 from spotwarden.recovery.identity import CLOCKS_APART
 from spotwarden.recovery.machines import on_machine
 from spotwarden.recovery.places import PlaceMemory
@@ -178,11 +179,12 @@ def _carry_on(starting: Starting, known: JobFacts, number: int) -> JobFacts:
     )
     told, until, pause = "", time.monotonic() + TIMEOUT_SECONDS, FIRST_LOOK_SECONDS
     patient = time.monotonic() + ROOM_WITHIN_SECONDS
-    job, admission = known.job, context.agreed().admission
+    job, policy = known.job, context.deployed()
     while time.monotonic() < until:
         allowed = with_machines(replace(known, launch=launch))
-        allowed = admit_others(allowed, admission, context.settings.project)
+        allowed = comply(admit_others(allowed, policy.admission, context.settings.project), policy, tick)
         reachable = with_places(places.recall(allowed), context.policy.placement)
+        reachable = within(reachable, policy, tick)
         known = with_prices(reachable, context.settings.prices_file, context.policy.placement)
         waiting = advance(known, next_step=decide, after=after, apply=executor.apply)
         # Each write of a step names the generation that was read here, so one look a turn is enough.

@@ -8,6 +8,7 @@ from spotwarden import clock
 from spotwarden.cli.context import default_owner, open_context
 from spotwarden.cli.interrupted import so_far
 from spotwarden.cli.launching.beside import refuse_beside
+from spotwarden.cli.launching.compliance import check_allowed
 from spotwarden.cli.launching.foretold import foretold
 from spotwarden.cli.launching.offered import check_offered
 from spotwarden.cli.launching.other_machines import check_fitting, check_others
@@ -57,9 +58,10 @@ def submit(script: Path, job: str, code: Path | None, owner: str, *, again: bool
         raise click.ClickException(problem)
     refuse_beside(context, facts, package.launch)
     check_fitting(context, package.launch, facts.file, owner)
+    check_allowed(context, package.launch, facts.file, owner)
     check_offered(context.cloud.compute, package.launch)
     check_others(context, package.launch, facts.file)
-    check_priced(context, package.launch, facts.file)
+    check_priced(context, package.launch, facts.file, owner)
     if warning := warning_of_script(package.launch, code):
         click.echo(warning, err=True)
     storing(facts.job)

@@ -3,13 +3,14 @@
 from collections.abc import Iterator
 from datetime import datetime
 
-from spotwarden.cli.context import Context
+from spotwarden.cli.context import Context, new_tick
 from spotwarden.create_script.request.cache import with_machines
 from spotwarden.create_script.request.stored import with_launch
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.ladder import Rung
 from spotwarden.model.launch import Launch
 from spotwarden.model.values import written
+from spotwarden.recovery.complying import comply
 from spotwarden.recovery.ladder import from_now_on, ladder_of
 from spotwarden.recovery.machines import launches
 from spotwarden.recovery.price_file import with_all_prices
@@ -22,8 +23,10 @@ def ladder_lines(context: Context, facts: JobFacts, now: datetime) -> Iterator[s
     The prices are those of the region of its script. Of a job that waits, the kind that is asked for now is
     marked.
     """
-    limits, settings = context.agreed().placement, context.settings
-    read = with_machines(with_launch(facts, settings.project, context.agreed().recovery.gcloud_version))
+    policy, settings = context.deployed(), context.settings
+    limits = policy.placement
+    read = with_machines(with_launch(facts, settings.project, policy.recovery.gcloud_version))
+    read = comply(read, policy, new_tick("show"))
     if not isinstance(read.launch, Launch):
         return
     priced, ladder = with_all_prices(read, settings.prices_file), ladder_of(read, limits)
