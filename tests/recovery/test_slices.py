@@ -1,10 +1,18 @@
 """recover_spot over the ports: TPU slices of several hosts."""
 
 from datetime import timedelta
+from types import SimpleNamespace
 
 import pytest
+from click.testing import CliRunner
+from msgspec.structs import replace
 
+from spotwarden import clock
+from spotwarden.cli.acting import asking, stopping
+from spotwarden.cli.context import Context
+from spotwarden.cli.main import main
 from spotwarden.model.attempt import AttemptState
+from spotwarden.model.policy import Mode, Policy
 from tests.fakes.trouble import rejected, unanswered
 from tests.recovery.slice_world import NODES, SliceWorld, pod
 
@@ -201,3 +209,59 @@ def test_a_lease_is_not_kept_while_a_part_is_missing(submitted):
     submitted.wait(seconds=10)
     submitted.sweep()
     assert submitted.newest.tries[-1].group.id
+
+
+@pytest.fixture
+def typed(pod, monkeypatch):
+    """Types a command of the developer whose slice runs."""
+    monkeypatch.setattr(clock, "now", pod.cloud.clock.now)
+    monkeypatch.setenv("SPOTWARDEN_OWNER", "ada@example.com")
+    monkeypatch.setenv("SPOTWARDEN_BUCKET", "b")
+    for module in ("recovery.own_instances", "recovery.sweep"):
+        monkeypatch.setattr(
+            f"spotwarden.{module}.with_launch", lambda facts, *_: replace(facts, launch=pod.launch)
+        )
+    monkeypatch.setattr(
+        asking,
+        "open_context",
+        lambda: Context(
+            settings=pod.settings, policy=Policy(version="c", mode=Mode.ENFORCE), cloud=pod.cloud.ports()
+        ),
+    )
+    monkeypatch.setattr(stopping, "time", SimpleNamespace(sleep=lambda seconds: pod.wait(seconds=seconds)))
+    return lambda *words: CliRunner().invoke(main, words)
+
+
+@pytest.mark.parametrize("words", [(), ("--delete",)])
+def test_a_stop_deletes_the_slice_as_one(pod, typed, words):
+    """Its VMs can't be stopped; recovery clears the template away, and nothing comes back."""
+    said = typed("stop", "slice", "--yes", *words)
+    assert said.exit_code == 0, said.output
+    assert "can only be deleted as a whole" in said.output
+    assert [row["action"] for row in pod.audit()].count("DeleteGroup") == 1
+    pod.settle(5)
+    compute = pod.cloud.compute
+    assert (pod.newest.state, pod.instances()) == (AttemptState.STOPPED, ())
+    assert (compute.groups, compute.templates) == ({}, {})
+    again = typed("stop", "slice", "--yes")
+    assert (again.exit_code, "There is nothing to stop" in again.output) == (0, True)
+
+
+def test_a_slice_that_was_stopped_is_restarted(pod, typed):
+    """As its next attempt, in a group of its own."""
+    typed("stop", "slice", "--yes")
+    pod.settle(5)
+    said = typed("restart", "slice")
+    assert said.exit_code == 0, said.output
+    pod.settle(5)
+    assert pod.runs()
+
+
+def test_a_slice_that_has_ended_leaves_nothing_behind(pod):
+    """Its VMs delete themselves; the group stays, and may make them anew."""
+    pod.ended("0")
+    for node in NODES:
+        pod.cloud.compute.owner_deletes(node, user="1234-compute@developer.gserviceaccount.com")
+    pod.settle(5)
+    compute = pod.cloud.compute
+    assert (pod.newest.state, compute.groups, compute.templates) == (AttemptState.ENDED, {}, {})

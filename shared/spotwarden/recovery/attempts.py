@@ -33,6 +33,7 @@ from spotwarden.recovery.identity import CLOCKS_APART
 from spotwarden.recovery.judging import LossFinding, answered, closed, find
 from spotwarden.recovery.planned import move
 from spotwarden.recovery.removal import by_person, told_late
+from spotwarden.recovery.slice_groups import left_over
 from spotwarden.recovery.truth_table import LossVerdict, judge
 from spotwarden.recovery.waits import tell_if_pending
 
@@ -144,7 +145,7 @@ def _nothing_found(facts: JobFacts, tick: Tick) -> Step | None:
     if step := unrecorded(facts, tick):
         return step
     if not _open(facts):
-        return end_watch(facts, "the job is closed")
+        return left_over(facts) or end_watch(facts, "the job is closed")
     return settle(facts, tick) if _runs_whole(facts) else None
 
 

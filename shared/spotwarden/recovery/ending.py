@@ -16,6 +16,7 @@ from spotwarden.recovery.fates import alive
 from spotwarden.recovery.finishing import made_and_gone
 from spotwarden.recovery.lifecycle import AttemptEvent, follow
 from spotwarden.recovery.removal import removals
+from spotwarden.recovery.slice_groups import left_over
 
 
 def ended(facts: JobFacts, tick: Tick) -> Step | None:
@@ -48,7 +49,7 @@ def ended(facts: JobFacts, tick: Tick) -> Step | None:
     if step := unrecorded(facts, tick):
         # Its end stands until whoever launches it again has taken it back.
         return step
-    return end_watch(facts, why)
+    return left_over(facts) or end_watch(facts, why)
 
 
 def end_watch(facts: JobFacts, why: str) -> EndWatch | None:

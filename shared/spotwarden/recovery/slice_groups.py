@@ -18,7 +18,7 @@ from spotwarden.model.launch import Launch
 from spotwarden.model.slice_action import DeleteGroup, DeleteTemplate, LookAtGroup
 from spotwarden.model.slices import SeenGroup, SliceGroup
 from spotwarden.recovery.actors import Actor, actor
-from spotwarden.recovery.fates import REMOVALS
+from spotwarden.recovery.fates import GOING, REMOVALS
 from spotwarden.recovery.identity import CLOCKS_APART
 from spotwarden.recovery.launching import NAMESPACE
 
@@ -128,6 +128,23 @@ def _is_going(seen: SeenGroup) -> bool:
     return seen.size == 0 and bool(seen.members) and all(member.leaving for member in seen.members)
 
 
+def left_over(facts: JobFacts) -> Step | None:
+    """What is left to do about the group of a slice that is over; None where nothing is, or VMs of it run.
+
+    Recovery deletes no VM of a closed job: but an empty group may still make some, and a template stays.
+    """
+    attempt, tried, group = next(groups_of(facts), (None, None, None))
+    if attempt is None or tried is None or group is None or facts.watched is None:
+        return None
+    seen = facts.groups.get(group.name)
+    own = [member for member in seen.members if member.id and not member.leaving] if seen else []
+    if any(member.status not in GOING for member in own):
+        return None
+    if own:
+        return Wait(reason=f"the VMs of the slice {group.name} are being deleted", soon=False)
+    return clear(facts, attempt, tried, group)
+
+
 def template_key(name: str) -> str:
     """What `JobFacts.cleared` calls the template of a group."""
     return f"template {name}"
@@ -135,7 +152,7 @@ def template_key(name: str) -> str:
 
 def _delete(attempt: Attempt, seen: SeenGroup) -> DeleteGroup:
     return DeleteGroup(
-        reason=f"the slice {seen.name} goes before another one of attempt {attempt.number} is made",
+        reason=f"the slice {seen.name} is over",
         job=attempt.job,
         zone=seen.zone,
         group=seen.name,

@@ -18,6 +18,9 @@ AT_WORK_SECONDS, EVERY_SECONDS = 20, 1
 TRIES = 5
 """How often a job that changes under our hands is looked at anew."""
 
+_GOING = "resourceNotReady"
+"""What the delete of a group is refused with that is being deleted already."""
+
 
 class Carried(NamedTuple):
     """The last verdict, and what was done for it.
@@ -63,7 +66,10 @@ def apply_steps(executor: Executor, verdict: AnswerVerdict) -> list[Outcome]:
     """What came of each step; where one was lost, the others rest on what is no longer so."""
     outcomes: list[Outcome] = []
     for step in verdict.steps:
-        outcomes.append(executor.apply(step))
+        outcome = executor.apply(step)
+        if isinstance(step, DeleteGroup) and isinstance(outcome, Rejected) and outcome.code == _GOING:
+            outcome = Done()
+        outcomes.append(outcome)
         if isinstance(outcomes[-1], Lost | Unanswered):
             break
     return outcomes
@@ -82,6 +88,8 @@ def changed(done: Sequence[Change]) -> str:
     gone |= dict.fromkeys(f"the TPU slice {step.group}" for step in done if isinstance(step, DeleteGroup))
     if gone:
         return f"{', '.join(gone)} is stopping."
+    if groups := [step.group for step in done if isinstance(step, DeleteGroup)]:
+        return f"The slice {', '.join(groups)} is being deleted."
     return (
         "The job's last status was removed."
         if any(isinstance(write_attempt, DropObject) for write_attempt in done)

@@ -5,10 +5,12 @@ from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
 from spotwarden.model.action import Change, DeleteInstance, StopInstance, WriteAttempt
-from spotwarden.model.attempt import CLOSED, Attempt, AttemptState
+from spotwarden.model.attempt import CLOSED, Attempt, AttemptState, Try
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.instance import Instance, Status
 from spotwarden.model.policy import Policy
+from spotwarden.model.slice_action import DeleteGroup
+from spotwarden.model.slices import SliceGroup
 from spotwarden.model.spans import moment
 from spotwarden.notify.links.reply import AnswerVerdict, OfferFacts, OfferStanding
 from spotwarden.notify.links.standing import NOT_FOUND, asked, barred, names, settled
@@ -17,6 +19,7 @@ from spotwarden.recovery.begun import begun
 from spotwarden.recovery.fates import GOING, KEPT, alive
 from spotwarden.recovery.identity import CLOCKS_APART
 from spotwarden.recovery.removal import asked_for
+from spotwarden.recovery.slice_groups import groups_of
 
 _HIDDEN = "Compute Engine's list is incomplete ({}): a VM there may run"
 
@@ -36,6 +39,9 @@ def end(
             instead="To list jobs, run:",
             command="spotwarden jobs",
         )
+    # A slice is deleted as one: no VM of it is of any use alone, and none of a spot slice can be started.
+    group = _group(facts)
+    delete = delete or group is not None
     meant = _meant(facts, delete=delete)
     closing = _closing(offer_facts, facts, now, why)
     if not meant and not closing:
@@ -56,11 +62,12 @@ def end(
             for text in (
                 f"{facts.job} will be closed as stopped, so that nothing restarts it." if closing else "",
                 _says(meant, delete=delete) if meant else "None of its VMs is seen running.",
+                "It is a TPU slice, which can only be deleted as a whole." if group else "",
             )
             if text
         ),
         notes=_notes(offer_facts, facts, meant, delete=delete),
-        steps=(*closing, *(_step(offer_facts, node, now, delete=delete) for node in meant)),
+        steps=(*closing, *_steps(offer_facts, meant, group, now, delete=delete)),
         done=_done(facts, meant, closed=bool(closing), delete=delete),
     )
 
@@ -190,6 +197,38 @@ def _done(facts: JobFacts, meant: list[Instance], *, closed: bool, delete: bool)
         named = names([instance.name for instance in some])
         said += [f"Compute Engine was asked to {verb} {named}"] if some else []
     return "; ".join(said)
+
+
+def _group(facts: JobFacts) -> tuple[Try, SliceGroup] | None:
+    """The group of the job's slice that is filled, or may be; None for any other job."""
+    found = next(((tried, group) for _, tried, group in groups_of(facts) if group.id), None)
+    return found if found and found[0].refused is None else None
+
+
+def _steps(
+    offer_facts: OfferFacts,
+    meant: list[Instance],
+    group: tuple[Try, SliceGroup] | None,
+    now: datetime,
+    *,
+    delete: bool,
+) -> list[Change]:
+    """A delete of the slice, whose VMs go with its group; a step for each of all other VMs."""
+    if group is None:
+        return [_step(offer_facts, node, now, delete=delete) for node in meant]
+    tried, made = group
+    offer = offer_facts.offer
+    return [
+        DeleteGroup(
+            reason=asked(offer),
+            job=offer.job,
+            zone=tried.place,
+            group=made.name,
+            group_id=made.id,
+            request_id=str(uuid5(NAMESPACE_URL, f"spotwarden/answers/{offer.id}/{made.id}")),
+            before=now + IN_TIME,
+        )
+    ]
 
 
 def _step(offer_facts: OfferFacts, instance: Instance, now: datetime, *, delete: bool) -> Change:
