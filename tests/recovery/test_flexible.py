@@ -56,6 +56,16 @@ def test_a_vm_that_is_pending_is_waited_for_though_its_operation_is_done(some, p
     assert isinstance(step(facts), Wait) is waits
 
 
+@pytest.mark.parametrize(("status", "waits"), [(Status.PENDING, True), (Status.PROVISIONING, False)])
+def test_a_vm_that_is_pending_is_waited_for_though_its_operation_is_forgotten(
+    some, placing, step, status, waits
+):
+    """Told as running, it would use up its job's time while it waits for room."""
+    there = some.instance(id="2001", status=status, started=None, job="test-vm", attempt=2, turn=1)
+    facts = placing(None, instances=(there,), surveyed=True, forgotten=True)
+    assert isinstance(step(facts), Wait) is waits
+
+
 def test_a_wait_in_vain_is_a_refusal_of_now(some, placing, step, tick):
     """The next place is asked at once, and home counts as out of room since now, not since it was asked."""
     written = step(placing(some.operation("insert", name="op", target_id="2001", error=SHORT)))

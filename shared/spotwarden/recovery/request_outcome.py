@@ -1,5 +1,6 @@
 """What came of the newest request of an attempt: not done yet, refused, or the instances that it made."""
 
+from collections.abc import Mapping
 from datetime import timedelta
 
 from msgspec.structs import replace
@@ -26,6 +27,7 @@ from spotwarden.recovery.finishing import (
 )
 from spotwarden.recovery.flexible import is_flexible, waiting
 from spotwarden.recovery.identity import CLOCKS_APART
+from spotwarden.recovery.inserts import of_requests
 from spotwarden.recovery.leasing import lease
 from spotwarden.recovery.progress import UNANSWERED_AT_MOST
 from spotwarden.recovery.refusals import RefusalKind, lacks_notice, refusal
@@ -153,9 +155,25 @@ def come_of(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> St
     if facts.unsure:
         return Wait(reason=f"the list of instances is incomplete ({facts.unsure})", soon=False)
     ids = finishing.came_of(facts, newest.attempt)
+    if step := _in_line_still(facts, newest, ids, policy, tick):
+        return step
     if ids and isinstance(facts.launch, Launch) and facts.launch.gang:
         return _gang_created(facts, newest, policy, tick)
     return finish(facts, newest, ids, tick) if whole(facts, ids) else None
+
+
+def _in_line_still(
+    facts: JobFacts, newest: Recorded, ids: Mapping[str, str], policy: Policy, tick: Tick
+) -> Step | None:
+    """Wait for a Flex-start VM that is PENDING, or go on without the one that was, by the log's word."""
+    single = not isinstance(facts.launch, Launch) or not facts.launch.gang
+    for insert in of_requests(facts.inserts, {newest.attempt.tries[-1].request_id}) if single else ():
+        if not insert.error and (step := _without_room(facts, newest, insert, policy, tick)):
+            return step
+    flexible = newest.attempt.tries[-1].kind is TryKind.CREATE and is_flexible(facts)
+    if flexible and waiting((*facts.instances, *facts.namesakes), tuple(ids.values())):
+        return _in_line(facts, newest, policy, tick) or _under_way(facts, newest.attempt.tries[-1])
+    return None
 
 
 def _gang_created(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> Step:
