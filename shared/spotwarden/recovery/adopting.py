@@ -25,7 +25,7 @@ from spotwarden.model.watch import Watch
 from spotwarden.recovery import notices
 from spotwarden.recovery.fates import alive
 from spotwarden.recovery.flexible import is_flexible, waiting
-from spotwarden.recovery.moving import is_movable
+from spotwarden.recovery.movable import is_movable
 from spotwarden.recovery.reopening import is_before_stop, is_open_again, opened_at
 from spotwarden.recovery.slice_groups import newest_group
 

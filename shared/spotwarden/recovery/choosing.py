@@ -17,6 +17,7 @@ from spotwarden.recovery import placement
 from spotwarden.recovery.avoiding import avoided, is_avoided
 from spotwarden.recovery.bounds import work_left
 from spotwarden.recovery.clearing import stood_in_for
+from spotwarden.recovery.deadline_line import on_demand_for_now
 from spotwarden.recovery.fates import STARTABLE, Fate
 from spotwarden.recovery.ladder import from_now_on, ladder_of
 from spotwarden.recovery.machines import launches, remembered, said
@@ -83,6 +84,8 @@ def choose(
         ]
         if found := _best(facts, attempt, launch, fresh, asked, policy=policy, tick=tick):
             return found
+    if on_demand := _on_the_line(facts, attempt, asked, places.get("", ()), policy=policy, tick=tick):
+        return on_demand
     if not waited:
         return None
     machine, place = min(options, key=lambda option: _last_asked(attempt, option, tick))
@@ -111,6 +114,17 @@ def _best(
     place = min(ordered, key=lambda place: place not in named)
     advice = placement.why_there(*known) if place == ordered[0] else ""
     return msgspec.structs.replace(asked, place=place, machine=machine, advice=advice)
+
+
+def _on_the_line(
+    facts: JobFacts, attempt: Attempt, asked: Choosing, places: Sequence[str], *, policy: Policy, tick: Tick
+) -> Choosing | None:
+    """An on-demand VM for a job that finds no spot VM, is behind its line, and may come back; else None."""
+    if not asked.spot or asked.model or len(places) <= 1:
+        return None
+    fresh = [place for place in places if not _asked_lately(attempt, place, policy, tick, spot=False)]
+    found = on_demand_for_now(facts, fresh, policy, tick)
+    return msgspec.structs.replace(asked, place=found[0], spot=False, why=found[1]) if found else None
 
 
 def _open_places(

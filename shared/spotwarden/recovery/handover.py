@@ -15,24 +15,11 @@ from spotwarden.model.placement import PlacementRecord
 from spotwarden.recovery.choosing import Choosing
 from spotwarden.recovery.elastic import least_of
 from spotwarden.recovery.machines import launch_on, remembered
-from spotwarden.recovery.notice_field import says_early
+from spotwarden.recovery.movable import hands_over
 from spotwarden.recovery.refusals import names_notice
-from spotwarden.recovery.slice_groups import is_slice
 
 FORGOTTEN = timedelta(days=1)
 """How long a machine type is asked for without a notice once it was refused with one."""
-
-
-def wants_handover(facts: JobFacts) -> bool:
-    """Whether its VMs hand over to their successors: as job.toml says, else as its create script does."""
-    if facts.file.handover is not None:
-        return facts.file.handover
-    return isinstance(facts.launch, Launch) and says_early(facts.launch.request)
-
-
-def hands_over(facts: JobFacts, limits: RecoveryLimits) -> bool:
-    """The same, where the policy allows it."""
-    return limits.handover and not is_slice(facts) and wants_handover(facts)
 
 
 def succeeds_early(facts: JobFacts, limits: RecoveryLimits) -> bool:

@@ -23,9 +23,9 @@ from spotwarden.recovery import placement
 from spotwarden.recovery.avoiding import avoided, is_avoided
 from spotwarden.recovery.bounds import work_left
 from spotwarden.recovery.choosing import why_on_demand
-from spotwarden.recovery.handover import hands_over, wants_handover
 from spotwarden.recovery.ladder import ladder_of
 from spotwarden.recovery.machines import lost_on
+from spotwarden.recovery.movable import hands_over, is_movable, keeps_work
 from spotwarden.recovery.placement import Prices
 from spotwarden.recovery.price_limits import prices_in, spot_limit
 from spotwarden.recovery.refusals import RefusalKind, lacks_notice, refusal
@@ -114,14 +114,6 @@ def _spot_prices(facts: JobFacts, launch: Launch, limits: PlacementLimits) -> Pr
     return {place: price for place, price in known.items() if most is None or price <= most}
 
 
-def is_movable(facts: JobFacts) -> bool:
-    """Whether the job may ever be moved: one spot VM that hands over, with a choice of places."""
-    launch = facts.launch
-    if not isinstance(launch, Launch) or launch.gang or not launch.spot or len(launch.choices) == 1:
-        return False
-    return wants_handover(facts) and facts.file.move
-
-
 def turns(watches: Sequence[Watched], now: datetime, most: int) -> list[str]:
     """The jobs that may be moved this minute: no more than are left of so many that may be under way."""
     left = most - sum(entry.watch.moving for entry in watches)
@@ -159,18 +151,13 @@ def _settled(facts: JobFacts, policy: Policy, tick: Tick) -> Instance | None:
         # What the script's own machine costs elsewhere says little of another one's.
         return None
     if (
-        not _keeps_work(facts)
+        not keeps_work(facts)
         or facts.progress.attempt != newest.number
         or tick.now - newest.started < limits.restart_cost
     ):
         return None
     mine = [item for item in facts.instances if item.id in newest.instances.values()]
     return mine[0] if len(facts.instances) == 1 and mine and mine[0].status is Status.RUNNING else None
-
-
-def _keeps_work(facts: JobFacts) -> bool:
-    """Whether a move costs little work: it has told a checkpoint, or its owner has said so."""
-    return bool(facts.progress.checkpoint) or bool(facts.file.handover)
 
 
 def _places(facts: JobFacts, instance: Instance, policy: Policy, tick: Tick) -> Iterator[str]:

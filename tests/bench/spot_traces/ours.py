@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 from spotwarden.model.limits import PlacementLimits, RecoveryLimits
 from spotwarden.model.placement import PlaceEvent, PlacementRecord, PlaceNews
-from spotwarden.recovery import moving, placement
+from spotwarden.recovery import deadline_line, moving, placement
 from spotwarden.recovery.moving import Bill
 
 from .market import Zone
@@ -59,14 +59,25 @@ class Ours:
     asked: dict[str, float] = field(default_factory=dict)
     prices: Mapping[str, float] = field(default_factory=dict)
     lost: tuple[str, float] | None = None
+    on_demand: float = 0.0
+    """USD an hour."""
+    line: bool = True
+    """Whether a job that may move takes an on-demand VM once it is behind; else at the last moment."""
+    apart: str = ""
+    """Where its on-demand VM is that it may leave again."""
 
     def choose(self, state: State, job: Job) -> str | Wait:
         """Stay, turn to on-demand, ask the best place, or wait."""
         if state.place:
             return self._cheaper(state, job) or state.place
+        self.apart = ""
         if self._why_on_demand(state, job):
             return ON_DEMAND
         chosen = self._place(state, job)
+        if isinstance(chosen, Wait) and self._is_behind(state, job):
+            self.waited = False
+            self.apart = deadline_line.aside(self.places, {}, self.memory.record)
+            chosen = ON_DEMAND
         if self.lost is not None:
             place, at = self.lost
             self.memory.learn(place, PlaceEvent.PREEMPTED, at)
@@ -74,16 +85,30 @@ class Ours:
         return chosen
 
     def _cheaper(self, state: State, job: Job) -> str:
-        """Where a move pays; a job that had to go on-demand for its deadline stays there."""
+        """Where a move pays; a job that went on-demand at the last moment stays there."""
         left, now, limits = timedelta(seconds=state.left), moment(state.now), self.memory.limits
         deadline = None if job.deadline is None else moment(job.deadline)
-        if not self.review or state.place == ON_DEMAND or state.now < state.ready:
+        dear = state.place == ON_DEMAND
+        if not self.review or (dear and not self.apart) or state.now < state.ready:
             return ""
         if not moving.has_time(left, deadline, now, limits):
             return ""
-        bill = Bill(here=state.place, paid=self.prices[state.place], prices=self.prices, left=left)
+        here, paid = (self.apart, self.on_demand) if dear else (state.place, self.prices[state.place])
+        bill = Bill(here=here, paid=paid, prices=self.prices, left=left)
         found = moving.cheaper(self.places, self.memory.record, now, limits, bill)
         return found.place if found else ""
+
+    def _is_behind(self, state: State, job: Job) -> bool:
+        if not (self.line and self.review and job.deadline is not None and len(self.places) > 1):
+            return False
+        late = deadline_line.behind(
+            whole=timedelta(seconds=job.work),
+            left=timedelta(seconds=state.left),
+            began=moment(job.start),
+            deadline=moment(job.deadline),
+            now=moment(state.now),
+        )
+        return late > deadline_line.BEHIND * self.memory.limits.restart_cost
 
     def _place(self, state: State, job: Job) -> str | Wait:
         now, memory = moment(state.now), self.memory
@@ -132,9 +157,24 @@ class Ours:
 
 
 def ours(
-    zones: Sequence[Zone], home: str, memory: Memory | None = None, name: str = "job", *, moves: bool = True
+    zones: Sequence[Zone],
+    home: str,
+    memory: Memory | None = None,
+    name: str = "job",
+    *,
+    moves: bool = True,
+    line: bool = True,
 ) -> Ours:
     """The rule of a job at home there, that knows the prices; without `moves` it stays until it is lost."""
     prices = {zone.name: zone.spot for zone in zones}
     review = moving.TURNS * 60.0 if moves else 0.0
-    return Ours(_homed(zones, home), memory or Memory(), name=name, prices=prices, review=review)
+    dear = min(zone.on_demand for zone in zones)
+    return Ours(
+        _homed(zones, home),
+        memory or Memory(),
+        name=name,
+        prices=prices,
+        review=review,
+        on_demand=dear,
+        line=line,
+    )

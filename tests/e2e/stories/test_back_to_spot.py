@@ -1,5 +1,7 @@
 """A job takes an on-demand VM while there is no spot VM, then hands over to one, by the real functions."""
 
+from datetime import datetime, timedelta
+
 import pytest
 
 from tests.e2e.chaos.cloud import served
@@ -69,3 +71,43 @@ def test_a_job_goes_up_the_ladder_and_back_to_spot(cloud, tmp_path):
     until(lambda: not cloud.instances(), "the end of the job")
     kinds = [notice["kind"] for notice in cloud.notices()]
     assert (kinds.count("recovered"), kinds.count("moved")) == (1, 1)
+
+
+def kind(cloud, attempt):
+    """Where an attempt runs, and whether as a spot VM; recovery has its minute first."""
+    cloud.tick()
+    found = record(cloud, attempt)
+    newest = found["tries"][-1] if found.get("state") == "running" else None
+    return (newest["place"], newest.get("spot", True)) if newest else None
+
+
+@long
+def test_a_job_behind_its_line_takes_an_on_demand_vm_and_comes_back_to_spot(cloud, tmp_path):
+    """It has hours in hand when it stops waiting, and its on-demand VM stands where spot was not."""
+    now = datetime.fromisoformat(cloud.get("/local/travel")["now"])
+    deadline = (now + timedelta(hours=70)).strftime("%Y-%m-%dT%H:%M:%SZ")
+    (tmp_path / "more.toml").write_text("handover = true\n")
+    program = ("--job-toml", "more.toml", "--owner", "ada@example.com", "--", TRAIN % STEPS)
+    spotwarden(cloud, tmp_path, "run", "--job", JOB, *WORDS, "--deadline", deadline, *program)
+    until(lambda: log(cloud, 1), "the first steps")
+    (first,) = (vm["id"] for vm in cloud.instances())
+    for zone in SPOT:
+        cloud.post("/local/stockout", zone)
+    cloud.post("/local/preempt", {"node": JOB})
+    until(lambda: cloud.tick() or record(cloud, 2).get("state") == "backing off", "the first refusal")
+    until(lambda: first not in [vm["id"] for vm in cloud.instances()], "the end of the first VM")
+    cloud.post("/local/travel", {"seconds": 2 * 3600})
+    dear, spot = until(lambda: kind(cloud, 2), "an on-demand VM")
+    assert (spot, dear == HOME) == (False, False)
+    until(lambda: log(cloud, 2), "the first steps on demand")
+
+    for zone in SPOT:
+        cloud.end("/local/stockout", zone)
+    go_on(cloud, 2)
+    cheap, spot = until(lambda: kind(cloud, 3), "the move to spot")
+    assert (spot, cheap != dear) == (True, True)
+    until(lambda: log(cloud, 3), "the first steps of the spot VM")
+    until(lambda: [vm["zone"] for vm in cloud.instances()] == [cheap], "the end of the on-demand VM")
+    assert log(cloud, 3)[0][0] == log(cloud, 2)[-1][0] + 1
+    spotwarden(cloud, tmp_path, "stop", JOB, "--delete", "--yes")
+    until(lambda: not cloud.instances(), "the end of the job")

@@ -1,0 +1,32 @@
+"""Which jobs may be moved while they run: what hands over, keeps its work, and has another place to go to."""
+
+from spotwarden.model.facts import JobFacts
+from spotwarden.model.launch import Launch
+from spotwarden.model.limits import RecoveryLimits
+from spotwarden.recovery.notice_field import says_early
+from spotwarden.recovery.slice_groups import is_slice
+
+
+def wants_handover(facts: JobFacts) -> bool:
+    """Whether its VMs hand over to their successors: as job.toml says, else as its create script does."""
+    if facts.file.handover is not None:
+        return facts.file.handover
+    return isinstance(facts.launch, Launch) and says_early(facts.launch.request)
+
+
+def hands_over(facts: JobFacts, limits: RecoveryLimits) -> bool:
+    """The same, where the policy allows it."""
+    return limits.handover and not is_slice(facts) and wants_handover(facts)
+
+
+def is_movable(facts: JobFacts) -> bool:
+    """Whether the job may ever be moved: one spot VM that hands over, with a choice of places."""
+    launch = facts.launch
+    if not isinstance(launch, Launch) or launch.gang or not launch.spot or len(launch.choices) == 1:
+        return False
+    return wants_handover(facts) and facts.file.move
+
+
+def keeps_work(facts: JobFacts) -> bool:
+    """Whether a move costs little work: it has told a checkpoint, or its owner has said so."""
+    return bool(facts.progress.checkpoint) or bool(facts.file.handover)
