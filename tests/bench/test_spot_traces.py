@@ -7,9 +7,10 @@ import pytest
 
 from tests.bench.spot_traces.calibration import saving, us, v100, window
 from tests.bench.spot_traces.deadlines import ASK, NOTICE
-from tests.bench.spot_traces.market import cant_be_late, h100
+from tests.bench.spot_traces.gangs import at_best
+from tests.bench.spot_traces.market import ROUND, cant_be_late, h100
 from tests.bench.spot_traces.ours import ours
-from tests.bench.spot_traces.replay import replay
+from tests.bench.spot_traces.replay import Job, replay
 from tests.bench.spot_traces.restarts import LIMITS, given_up, losses
 from tests.bench.spot_traces.rules import ByPrice, Uniform
 from tests.long import long
@@ -62,6 +63,30 @@ def test_the_line_saves_more_of_a_job_with_two_zones_and_makes_it_no_later():
         assert all(state.left == 0 and state.now <= job.deadline for job, state in runs)
         saved[line] = saving([state.cost for _, state in runs])
     assert saved[True] > saved[False] + 4
+
+
+@pytest.mark.parametrize(
+    ("row", "least", "boots", "rounds"),
+    [
+        ([16, 16, 16, 16], 16, 0, 2),
+        ([16, 16, 16, 16], 16, 1, 3),
+        ([16, 8, 8, 8], 16, 1, None),
+        ([16, 8, 8, 8, 8, 8], 8, 1, 5),
+        ([16, 0, 16, 16, 16], 16, 1, 5),
+    ],
+    ids=["at once", "after a boot", "too few", "half of them at half the speed", "booted again"],
+)
+def test_the_bound_of_a_gang_is_what_the_zone_had_room_for(row, least, boots, rounds):
+    """Two rounds of work of all 16 VMs."""
+    job = Job(work=2 * ROUND, restart=0, start=0)
+    found = at_best(job, [row], least, len(row), boots=boots)
+    assert found == (float("inf") if rounds is None else rounds * ROUND)
+
+
+def test_the_bound_over_zones_takes_the_best_one_of_each_round():
+    """Neither has room for long."""
+    job = Job(work=2 * ROUND, restart=0, start=0)
+    assert at_best(job, [[16, 16, 0, 0], [0, 16, 16, 16]], 16, 4) == 3 * ROUND
 
 
 @long

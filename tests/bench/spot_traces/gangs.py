@@ -251,6 +251,7 @@ def rooms() -> dict[str, list[int]]:
 WAYS = {
     "all or none": Way(),
     "bends, 8:16": Way(least=8),
+    "bends, 6:16": Way(least=6),
     "bends, 4:16": Way(least=4),
     "bends, 8:16, and moves where all 16 are *": Way(least=8, moves=True),
     "  with 15 s for a loss *": Way(least=8, moves=True, in_place=15.0),
@@ -268,24 +269,46 @@ def study() -> Iterator[Table]:
         yield Table(
             title=f"100 h of work, gang of 16 H100 VMs, {title} (goals: 110 h; twice as many runs that end)",
             head=("", "runs", "done", "hours", "bends", "moves", "VM hours", "USD for each VM"),
-            rows=rows if places > 1 else [*rows, _free(zones)],
+            rows=[*rows, *(_hours_at_best(zones) if places > 1 else _ends_at_best(zones))],
             note="Traces: GCP H100 probes, October 2025 (SkyNomad artifact); prices of 2025-10-23. "
             "* is not built.",
         )
 
 
-def _free(zones: Sequence[Zone]) -> list[str]:
-    """How many runs a gang of 8 to 16 could end whose restarts, waits and losses cost nothing at all."""
+def _ends_at_best(zones: Sequence[Zone]) -> Iterator[list[str]]:
+    """How many runs end in one zone of which all is known, where VMs boot for a round and no more."""
     given = rooms()
     pairs = [(job, given[zone.name]) for job in seeds(1) for zone in zones]
-    ends = sum(_at_best(job, row) >= job.work for job, row in pairs)
-    return ["no gang of 8 to 16 can end more", str(len(pairs)), str(ends), *[""] * 5]
+    for least in (NODES, 8, 6, 4):
+        ends = sum(at_best(job, [row], least, len(row)) <= len(row) * ROUND for job, row in pairs)
+        yield [f"at best, {least}:16, all known", str(len(pairs)), str(ends), *[""] * 5]
 
 
-def _at_best(job: Job, row: Sequence[int]) -> float:
-    """Seconds of work that a zone has room for, from the start to the end of the trace."""
-    first = int(job.start // ROUND)
-    return sum(ROUND * min(vms, NODES) / NODES for vms in row[first:] if vms >= NODES // 2)
+def _hours_at_best(zones: Sequence[Zone]) -> Iterator[list[str]]:
+    """The hours in eight zones of which all is known, always where most VMs are; with and without boots."""
+    given = rooms()
+    rows = [given[zone.name] for zone in zones]
+    for boots, what in ((1, "VMs boot for a round"), (0, "VMs are there at once")):
+        hours = mean(
+            (at_best(job, rows, 8, 2 * len(rows[0]), boots=boots) - job.start) / HOUR for job in seeds(1)
+        )
+        yield [f"at best, 8:16, all known, {what}", "12", "", f"{hours:.1f}", *[""] * 4]
+
+
+def at_best(job: Job, rows: Sequence[Sequence[int]], least: int, until: int, *, boots: int = 1) -> float:
+    """The second of the trace at which the work may be done, at the earliest; endless where not by `until`.
+
+    In each round as many VMs train as the best zone has now, and had so many rounds before.
+    """
+    first, left = int(job.start // ROUND), job.work
+    for at in range(first, until):
+        there = at - first >= boots
+        room = max(min(row[at % len(row)], row[(at - boots) % len(row)]) if there else 0 for row in rows)
+        speed = min(room, NODES) / NODES if room >= least else 0.0
+        if speed * ROUND >= left:
+            return at * ROUND + left / speed
+        left -= speed * ROUND
+    return float("inf")
 
 
 def runs(zones: Sequence[Zone], way: Way, places: int) -> list[Gang]:
