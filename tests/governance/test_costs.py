@@ -5,7 +5,7 @@ from datetime import date, timedelta
 import pytest
 from msgspec.structs import replace
 
-from spotwarden.governance.costs import VmCost, basis, bill, kind_of, words
+from spotwarden.governance.costs import VmCost, basis, bill, kind_of, unpriced, words
 from spotwarden.model.placement import region_of
 from spotwarden.model.prices import PriceTable, Rate, VmKind
 from spotwarden.recovery.prices import price_of
@@ -107,3 +107,17 @@ def test_a_sum_says_what_is_not_in_it():
 def test_a_sum_says_how_old_its_prices_are(bill, table, says):
     """And why there are none."""
     assert basis(bill, table, NOW, timedelta(days=180)) == says
+
+
+@pytest.mark.parametrize(
+    ("time", "said"),
+    [
+        (timedelta(0), ""),
+        (timedelta(seconds=1), "less than 0.1 VM-hours have no known price"),
+        (timedelta(hours=3), "3.0 VM-hours have no known price"),
+        (timedelta(hours=1234), "1,234.0 VM-hours have no known price"),
+    ],
+)
+def test_time_without_a_price_is_told_only_where_there_is_some(time, said):
+    """Never as 0.0 hours."""
+    assert unpriced(time) == said

@@ -90,6 +90,20 @@ def test_a_sum_of_which_a_part_has_no_price_is_a_least():
     assert "unknown" in text.partition("none")[2]
 
 
+@pytest.mark.parametrize(
+    ("without", "says"), [(timedelta(0), False), (timedelta(seconds=9), True), (timedelta(hours=3), True)]
+)
+def test_the_pages_of_a_job_and_of_the_fleet_say_how_much_has_no_price(without, says):
+    """Beside the sum, and only where there is some."""
+    cost = Money(micros=2_500_000, priced=timedelta(hours=1), unpriced=without)
+    fleet = made_up.fleet_view()
+    fleet = msgspec.structs.replace(fleet, total=msgspec.structs.replace(fleet.total, cost=cost))
+    job = JobReport(at=NOW, experiment=made_up.experiment(1, cost=cost))
+    for page in (pages.fleet(fleet, FRAME), pages.job(job, FRAME)):
+        assert ("VM-hours have no known price" in seen(page).text) is says
+        assert "0.0 VM-hours" not in seen(page).text
+
+
 def test_every_link_of_the_copy_leads_to_a_file_of_it():
     """Pages of 502 jobs, one with a name that has to be quoted, find each other without a server."""
     odd = made_up.experiment(3, job="50% of/ä b?#")

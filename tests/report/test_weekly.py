@@ -229,12 +229,22 @@ def test_a_price_that_nobody_knows_is_told_as_such():
         "unknown"
     }
     assert message.tables[0].rows[0][2:4] == ("unknown", "unknown")
+    assert message.evidence["cost"] == "unknown; 1.0 VM-hours have no known price"
 
 
 def test_a_price_that_is_known_in_part_is_at_least_so_much():
     """Of two jobs one."""
     messages = told(job("a"), replace(job("b"), kinds=(replace(SPOT, region="mars-north1"),)))
     assert "at least $0.40" in messages[ADA].what
+    for message in messages.values():
+        assert message.evidence["cost"] == "at least $0.40; 1.0 VM-hours have no known price"
+
+
+def test_a_sum_of_which_every_price_is_known_says_nothing_of_others():
+    """Nobody need look for a part that is not missing."""
+    for message in told(job("a"), job("b", day=WEEK.last)).values():
+        assert message.evidence["cost"] == "$0.80"
+        assert "no known price" not in str(message)
 
 
 def test_a_very_long_name_makes_an_id_that_is_no_longer_than_it_may_be():

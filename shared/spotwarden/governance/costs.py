@@ -52,6 +52,14 @@ def words(bill: VmCost) -> str:
     return f"at least ${bill.amount:.2f}; {_hours(bill)} no known price"
 
 
+def unpriced(time: timedelta) -> str:
+    """How much VM time is not in a sum for want of a price, as a person reads it; "" where there is none."""
+    if not time:
+        return ""
+    shown = f"{time / timedelta(hours=1):,.1f}"
+    return f"{'less than 0.1' if shown == '0.0' else shown} VM-hours have no known price"
+
+
 def _hours(bill: VmCost) -> str:
     """How many, or of what has hardly begun only that it is."""
     shown = f"{bill.hours:.1f}"

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 
 from msgspec.structs import replace
 
+from spotwarden.governance.costs import unpriced
 from spotwarden.model.limits import NotifyLimits
 from spotwarden.model.notice import WEEKLY, Notice, Severity, Table
 from spotwarden.model.opening import clock_of, zone_of
@@ -19,6 +20,7 @@ from spotwarden.report.figures.fleet import FleetQuery, fleet
 from spotwarden.report.figures.forecasting import Forecaster
 from spotwarden.report.figures.money import Till
 from spotwarden.report.figures.sums import MOST_ROWS, brief, hours, parts, percent, table, usd
+from spotwarden.report.model.experiments import Money
 from spotwarden.report.model.fleet import By, FleetReport, RecoveryFigures, Slice
 from spotwarden.report.model.kept import IndexEntry, ReportIndex
 from spotwarden.report.model.week import Week
@@ -163,7 +165,7 @@ def _evidence(figures: FleetReport) -> Iterator[tuple[str, str]]:
     yield "GPU-hours" if gpus else "VM-hours", f"{hours(spans.used)} used{waited}"
     lost = f" of known time; {hours(spans.unknown)} h unknown" if spans.unknown else ""
     yield "goodput", f"{percent(spans.goodput)}{lost}"
-    yield "cost", usd(total.cost)
+    yield "cost", _whole(total.cost)
     yield "saved compared with on-demand", usd(total.saved)
     where = parts(spans, WASTED)
     yield "wasted", f"{usd(total.waste)}{f': {where}' if where else ''}"
@@ -172,6 +174,12 @@ def _evidence(figures: FleetReport) -> Iterator[tuple[str, str]]:
     if figures.cases:
         yield "open cases", f"{len(figures.cases):,}"
     yield "prices", figures.prices
+
+
+def _whole(cost: Money) -> str:
+    """The cost, and what is not in it."""
+    missing = unpriced(cost.unpriced)
+    return f"{usd(cost)}; {missing}" if missing else usd(cost)
 
 
 def _recovered(recovery: RecoveryFigures) -> str:

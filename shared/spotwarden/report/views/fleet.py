@@ -6,6 +6,7 @@ from datetime import timedelta
 import msgspec
 from markupsafe import Markup, escape
 
+from spotwarden.governance.costs import unpriced
 from spotwarden.report.model.experiments import Money
 from spotwarden.report.model.fleet import By, FleetReport, Slice, Spans
 from spotwarden.report.views.drawing import Picture
@@ -157,4 +158,5 @@ def _usd(money: Money, say: Words) -> Markup:
 
 
 def _dated(money: Money) -> str:
-    return f"oldest price of {money.oldest}" if money.oldest else ""
+    oldest = f"oldest price of {money.oldest}" if money.oldest else ""
+    return "; ".join(part for part in (unpriced(money.unpriced), oldest) if part)

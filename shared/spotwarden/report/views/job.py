@@ -6,6 +6,7 @@ from urllib.parse import quote
 
 from markupsafe import Markup, escape
 
+from spotwarden.governance.costs import unpriced
 from spotwarden.notify.templates.text import count
 from spotwarden.recovery.forecast.text import told
 from spotwarden.report.model.experiments import Money
@@ -82,7 +83,8 @@ def _figures(report: JobReport, say: Words) -> Iterator[Figure]:
     if row.gpus != 0:
         yield "GPU time", _hours(say, row.gpu_time), count(row.gpus, "GPU") if row.gpus else ""
     known = row.up_time is not None
-    yield "Cost", _usd(row.cost, say) if known else UNKNOWN, machines
+    missing = unpriced(row.cost.unpriced) if known else ""
+    yield "Cost", _usd(row.cost, say) if known else UNKNOWN, missing or machines
     yield "On demand", _usd(row.on_demand, say) if known else UNKNOWN, "cost of the same time on demand"
     if known and row.saved.priced:
         yield "Saved", _usd(row.saved, say), "compared with on demand"
