@@ -184,3 +184,36 @@ def test_there_is_no_way_round_by_saying_it_otherwise(flags, limits, named):
     """Whatever form a script finds for a thing, it is held against the same list."""
     (fault,) = faults(flags, **limits)
     assert named in fault
+
+
+SLICE = (
+    "gcloud compute instance-groups managed create g --size=4 --zone=us-east5-b --template=t "
+    "--workload-policy={}\n"
+    "gcloud compute instance-templates create t --machine-type=ct6e-standard-4t"
+)
+
+
+@pytest.mark.parametrize(
+    ("flags", "limits", "named"),
+    [
+        ("", {"machine_types": ("g2-*",)}, "machine type 'ct6e-standard-4t'"),
+        ("--image=own", {"images": ("debian-cloud/*",)}, "image 'p/own'"),
+        ("", {"service_accounts": ("job@*",)}, "service account 'default'"),
+        ("", {"networks": ("jobs",)}, "network 'default'"),
+        ("--boot-disk-size=501GB", {"most_disk_gb": 500}, "501 GB"),
+        ("", {"external_ip": False}, "external address"),
+        ("", {"most_vms": 3}, "4 VMs are more than 3"),
+    ],
+)
+def test_a_slice_is_held_to_what_its_template_says(flags, limits, named):
+    """Its group says nothing of its VMs; each of them counts."""
+    (fault,) = faults(flags, SLICE.format("wp"), **limits)
+    assert named in fault
+
+
+def test_no_part_of_a_slice_names_a_foreign_project():
+    """A workload policy of somebody else's, for one."""
+    policy = "projects/host/regions/us-east5/resourcePolicies/wp"
+    (fault,) = faults("", SLICE.format(policy), projects=("friend",))
+    assert "project 'host'" in fault
+    assert faults("", SLICE.format("wp"), projects=("friend",), machine_types=("ct6e-*",)) == []

@@ -53,7 +53,7 @@ def inadmissible(launch: Launch, limits: AdmissionLimits, project: str) -> Itera
     """Why this launch is not allowed, reason by reason, each with what is."""
     if limits == AdmissionLimits():
         return
-    request = launch.request
+    request = _looked_at(launch)
     if hidden := [name for name in _HIDING if name in {*request.query, *request.body, *_machine(request)}]:
         yield f"{hidden[0]} hides what would be made; write it out"
         return
@@ -68,6 +68,14 @@ def inadmissible(launch: Launch, limits: AdmissionLimits, project: str) -> Itera
         yield f"{size} GB of disks a VM are more than {limits.most_disk_gb} (admission.most_disk_gb)"
     if not limits.external_ip and any(card.get(name) for card in _cards(request) for name in _OUTSIDE):
         yield "it wants an external address (admission.external_ip)"
+
+
+def _looked_at(launch: Launch) -> Request:
+    """The request that says what its VMs are; for a slice its template, with the other parts beside it."""
+    if launch.slice is None:
+        return launch.request
+    parts = [part.body for part in (launch.slice.policy, launch.slice.group) if part is not None]
+    return replace(launch.slice.template, body={**launch.properties, "parts": parts})
 
 
 def _machine(request: Request) -> Mapping[str, Any]:

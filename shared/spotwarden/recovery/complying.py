@@ -115,6 +115,5 @@ def _within(launch: Launch, home: str, held: ComplianceLimits) -> Launch:
 
 def _labels(launch: Launch) -> Mapping[str, str]:
     """The labels that the script gives its VMs: one of them may exempt them."""
-    body = launch.request.body
-    labels: Mapping[str, str] = body.get("instanceProperties", body).get("labels", {})
+    labels: Mapping[str, str] = launch.properties.get("labels", {})
     return labels
