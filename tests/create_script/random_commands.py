@@ -17,12 +17,25 @@ from pathlib import Path
 from typing import Any
 
 from spotwarden.create_script.gcloud import Defaults, requests
+from spotwarden.create_script.gcloud.argv import ArgToken
+from spotwarden.create_script.gcloud.commands import read_line
 from spotwarden.create_script.gcloud.flagset import flags_of
-from spotwarden.create_script.gcloud.letters import BULK, CONTAINER, CREATE
+from spotwarden.create_script.gcloud.group_flags import NO_SLICE, NO_SLICE_TEMPLATE
+from spotwarden.create_script.gcloud.letters import (
+    BULK,
+    CONTAINER,
+    CREATE,
+    GROUP,
+    POLICY,
+    TEMPLATE,
+    full_name,
+)
+from spotwarden.create_script.gcloud.session import GcloudSession
 from spotwarden.create_script.gcloud.surface import Taker, surface
 from spotwarden.create_script.refusal import ScriptRefused
 from spotwarden.create_script.request.command import ExpandedWord, SimpleCommand
 from spotwarden.model.gcloud import NEWEST, VERSIONS
+from spotwarden.model.request import Request
 
 FILES = {
     "a.sh": "#!/bin/bash\necho a=b, c\n",
@@ -112,6 +125,11 @@ _COMMON = {
     "instance-selection-machine-types": ("n2-standard-16", "n2-standard-16,n2d-standard-16", ""),
     "region": ("us-central1", "europe-west4"),
     "zone": ("us-central1-a", "europe-west4-b"),
+    "accelerator-topology": ("4x4", "2x2x2", ""),
+    "base-instance-name": ("w", "w-1"),
+    "size": ("4", "0", "16", "x"),
+    "template": ("t", "projects/p/global/instanceTemplates/t", "projects/p/regions/r/instanceTemplates/t"),
+    "workload-policy": ("wp", "projects/p/regions/us-central1/resourcePolicies/wp", ""),
     "project": ("other-project",),
     "format": ("json", "value(name)"),
     "local-ssd": ("", "interface=NVME", "interface=nvme,size=375GB,device-name=x", "interface=x"),
@@ -158,7 +176,7 @@ _LEFT_OUT = {
     "log-http", "trace-token", "universe-domain", "user-output-enabled", "verbosity", "quiet",
     "network-interface-from-file", "network-interface-from-json-string",
 }  # fmt: skip
-_PREFIXES = {CREATE: ("create",), BULK: ("bulk", "create"), CONTAINER: ("create-with-container",)}
+_PARTS = (TEMPLATE, TEMPLATE, TEMPLATE, GROUP, GROUP, POLICY)
 _OFTEN = (
     "provisioning-model", "request-valid-for-duration", "skip-guest-os-shutdown", "network-interface",
     "create-disk", "instance-selection", "identity", "max-run-duration", "resource-manager-tags",
@@ -178,17 +196,20 @@ def values(name: str, words: list[str]) -> tuple[str, ...]:
     return _NAMES
 
 
-def command(chance: random.Random, version: int) -> list[str]:
-    """Make one command line, without the word gcloud."""
-    name = chance.choice((CREATE, CREATE, CREATE, BULK, BULK, CONTAINER))
+def command(chance: random.Random, version: int, *, parts: bool = False) -> list[str]:
+    """Make one command line, without the word gcloud; `parts` for one of those for the parts of a slice."""
+    name = chance.choice(_PARTS if parts else (CREATE, CREATE, CREATE, BULK, BULK, CONTAINER))
     track = chance.choice(("v1", "v1", "v1", "beta", "alpha"))
     taker = Taker(command=name, track=track, version=version)
     table = surface().flags
-    flags = [flag for flag, row in table.items() if flag not in _LEFT_OUT and row.where.has(taker)]
-    argv = [*([] if track == "v1" else [track]), "compute", "instances", *_PREFIXES[name]]
+    left_out = _LEFT_OUT | (NO_SLICE if name == GROUP else NO_SLICE_TEMPLATE if name == TEMPLATE else set())
+    flags = [flag for flag, row in table.items() if flag not in left_out and row.where.has(taker)]
+    argv = [*([] if track == "v1" else [track]), "compute", *full_name(name).split()]
     argv += _head(chance, name)
     often = [flag for flag in _OFTEN if flag in flags]
-    for flag in chance.sample(flags, chance.randint(0, 4)) + chance.sample(often, chance.randint(0, 2)):
+    for flag in chance.sample(flags, chance.randint(0, 4)) + chance.sample(
+        often, min(len(often), chance.randint(0, 2))
+    ):
         row = table[flag]
         takes_words = flag in _COMMON or row.choices or _takes_value(taker, flag)
         if not takes_words:
@@ -212,6 +233,13 @@ def _head(chance: random.Random, name: str) -> Iterator[str]:
         yield "--count=2"
         yield chance.choice(("--zone=us-central1-a", "--region=us-central1", "--region=us-central1"))
         return
+    if name in _PARTS:
+        yield chance.choice(("part", "part", "part-2"))
+        yield from {
+            POLICY: ("--type=high-throughput", "--region=us-central1"),
+            GROUP: ("--size=4", "--template=t", "--zone=us-central1-a"),
+        }.get(name, ())
+        return
     yield chance.choice(("vm", "vm", "vm", "vm-2"))
     if chance.random() < 0.9:
         yield "--zone=us-central1-a"
@@ -228,12 +256,26 @@ def read(argv: list[str], version: int) -> list[dict[str, Any]] | str:
     defaults = Defaults(
         project=_CONFIGURED.project, zone=_CONFIGURED.zone, region=_CONFIGURED.region, gcloud_version=version
     )
+    line = SimpleCommand(words=words, line=1, environment={}, files=files)
     try:
-        found = requests([SimpleCommand(words=words, line=1, environment={}, files=files)], defaults)
+        found = _part(line, defaults) or requests([line], defaults)
     except ScriptRefused as refused:
         return refused.reason
     plain = [{"method": r.method, "path": r.path, "query": dict(r.query), "body": r.body} for r in found]
     return list(json.loads(json.dumps(plain)))
+
+
+def _part(command_line: SimpleCommand, defaults: Defaults) -> list[Request]:
+    """The request of a command for a part of a slice; none of any other."""
+    session = GcloudSession(defaults)
+    tokens = [ArgToken(value=word.value, line=word.line) for word in command_line.words[1:]]
+    if read_line(tokens).part is None:
+        return []
+    session.read(command_line)
+    [part] = session.slice.parts
+    if isinstance(part.found, ScriptRefused):
+        raise part.found
+    return [part.found]
 
 
 def main() -> None:
@@ -245,9 +287,10 @@ def main() -> None:
     parser.add_argument("--gcloud-version", type=int, choices=VERSIONS, default=NEWEST)
     parser.add_argument("--count", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--parts", action="store_true", help="commands for the parts of a TPU slice")
     options = parser.parse_args()
     chance = random.Random(options.seed)
-    lines = [command(chance, options.gcloud_version) for _ in range(options.count)]
+    lines = [command(chance, options.gcloud_version, parts=options.parts) for _ in range(options.count)]
     probes = "".join(json.dumps({"argv": argv, "files": FILES}) + "\n" for argv in lines)
     program = [sys.executable, str(Path(__file__).with_name("loaded_gcloud.py")), str(options.sdk)]
     counts = {"same": 0, "refused by both": 0, "asks": 0, "refused by us alone": 0, "wrong": 0}

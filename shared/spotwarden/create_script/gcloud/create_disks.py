@@ -3,7 +3,7 @@
 from typing import Any
 
 from spotwarden.create_script.gcloud.images import disk_image, instant_snapshot, snapshot
-from spotwarden.create_script.gcloud.letters import CONTAINER, CREATE, TEMPLATE
+from spotwarden.create_script.gcloud.letters import BULK, CONTAINER, CREATE, TEMPLATE
 from spotwarden.create_script.gcloud.lists import label_key, label_value
 from spotwarden.create_script.gcloud.mounts import device_name
 from spotwarden.create_script.gcloud.scene import GcloudScene, compact
@@ -110,7 +110,7 @@ def _action(scene: GcloudScene, disk: dict[str, Any]) -> str | None:
 
 def _labels(scene: GcloudScene, disk: dict[str, Any]) -> dict[str, str] | None:
     """Labels of disks are sent by the beta and alpha commands only; v1 forgets them."""
-    if scene.track == "v1" or scene.bare:
+    if scene.track == "v1" or scene.command == BULK:
         return None
     labels: dict[str, str] = {}
     with scene.blame(_FLAG):

@@ -20,14 +20,21 @@ NO_SLICE = words(
     """
 )
 """Flags of a group that is no slice in one zone: they are refused, whatever they say."""
-NO_SLICE_TEMPLATE = words(
+OF_ONE_VM = words(
+    """
+    address external-ipv6-address external-ipv6-prefix-length internal-ipv6-address
+    internal-ipv6-prefix-length ipv6-address ipv6-prefix-length private-network-ip
+    """
+)
+"""Addresses, which several VMs cannot have; keys of a network card are called so, too."""
+NO_SLICE_TEMPLATE = OF_ONE_VM | words(
     """
     configure-disk instance-template-region mesh service-proxy service-proxy-agent-location
     service-proxy-labels service-proxy-xds-version source-instance source-instance-zone subnet-region
     """
 )
 """Flags of a template whose VMs cannot be told from the command, or that is of one region."""
-_ELSEWHERE = words(
+_ELSEWHERE = OF_ONE_VM | words(
     """
     instance-selection instance-selection-machine-types region resource-manager-tags target-distribution-shape
     """

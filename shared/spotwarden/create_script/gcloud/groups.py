@@ -5,6 +5,7 @@ from spotwarden.create_script.gcloud.letters import BULK
 
 # Of each of these at most one may stand on the command line.
 EXCLUSIVE = (
+    ("accelerator-topology", "max-topology-distance"),
     ("address", "no-address"),
     ("confidential-compute", "confidential-compute-type"),
     ("image", "image-family", "source-instant-snapshot", "source-snapshot"),

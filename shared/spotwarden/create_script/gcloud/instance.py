@@ -98,13 +98,14 @@ def instance(scene: GcloudScene, name: str, shared: Shared) -> dict[str, Any]:
         name=name,
         params=params_of(scene),
         partnerMetadata=partner_metadata(scene),
-        postKeyRevocationActionType=_upper(args["post-key-revocation-action-type"]),
+        postKeyRevocationActionType=upper(args["post-key-revocation-action-type"]),
         sourceMachineImage=shared.machine_image,
         sourceMachineImageEncryptionKey=_machine_image_key(scene, shared.machine_image),
     )
 
 
-def _upper(word: str | None) -> str | None:
+def upper(word: str | None) -> str | None:
+    """Give a word in capitals; None for none."""
     return word.upper() if word else None
 
 
@@ -143,13 +144,17 @@ def _policies(scene: GcloudScene) -> list[str] | None:
 
 
 def template_of(scene: GcloudScene) -> str | None:
-    """Give the URL of the template: global ones by name, regional ones by their path."""
-    name = scene.args["source-instance-template"]
-    if name is None:
-        return None
+    """Give the URL of the template that VMs are made from, if one is named."""
+    flag = "source-instance-template"
+    return None if scene.args[flag] is None else template_link(scene, flag)
+
+
+def template_link(scene: GcloudScene, flag: str) -> str:
+    """Give the URL of the template that a flag names: global ones by name, regional ones by their path."""
+    name = scene.args[flag]
     regional = not scene.bare and _REGIONAL.match(name)
     collection = "regionInstanceTemplates" if regional else "instanceTemplates"
-    return scene.link("source-instance-template", name, collection, project=scene.home)
+    return scene.link(flag, name, collection, project=scene.home)
 
 
 def machine_image_of(scene: GcloudScene) -> ResourceLink | None:

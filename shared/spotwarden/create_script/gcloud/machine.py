@@ -4,6 +4,7 @@ from typing import Any
 
 from spotwarden.create_script.gcloud import defaults
 from spotwarden.create_script.gcloud.argv import Args
+from spotwarden.create_script.gcloud.letters import TEMPLATE
 from spotwarden.create_script.gcloud.scene import GcloudScene
 
 _MIB = 2**20
@@ -14,7 +15,7 @@ def machine_type(scene: GcloudScene) -> str | None:
     args = scene.args
     if scene.from_template and not args.given("machine-type", "custom-cpu", "custom-memory"):
         return None
-    name = _custom(args) or args["machine-type"] or _default(args)
+    name = _custom(args) or args["machine-type"] or _default(scene)
     return name if scene.bare else scene.zonal("machine-type", name, "machineTypes")
 
 
@@ -34,8 +35,8 @@ def _custom(args: Args) -> str | None:
     return f"{family}custom-{cpu}-{memory // _MIB}{extended}"
 
 
-def _default(args: Args) -> str:
-    kind = confidential_type(args)
+def _default(scene: GcloudScene) -> str:
+    kind = None if scene.command == TEMPLATE else confidential_type(scene.args)
     return defaults.CONFIDENTIAL_MACHINE_TYPES[kind] if kind else defaults.MACHINE_TYPE
 
 

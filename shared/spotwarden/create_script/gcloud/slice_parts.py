@@ -6,7 +6,7 @@ from urllib.parse import quote
 from spotwarden.create_script.gcloud import disks, instance
 from spotwarden.create_script.gcloud.commands import CommandLine
 from spotwarden.create_script.gcloud.config import REGION, ZONE, Config
-from spotwarden.create_script.gcloud.group_flags import NO_SLICE, NO_SLICE_TEMPLATE
+from spotwarden.create_script.gcloud.group_flags import NO_SLICE, NO_SLICE_TEMPLATE, OF_ONE_VM
 from spotwarden.create_script.gcloud.letters import GROUP, POLICY, TEMPLATE
 from spotwarden.create_script.gcloud.links import ResourceLink
 from spotwarden.create_script.gcloud.metadata import metadata, partner_metadata, resource_manager_tags
@@ -33,7 +33,7 @@ def _policy(opened: OpenedCommand) -> Request:
     _require(opened, "type")
     ref = _named(opened, "resourcePolicies", "region", REGION)
     kind, topology = args["type"], args["accelerator-topology"]
-    if topology is not None and kind != "HIGH_THROUGHPUT":
+    if args.given("accelerator-topology", "accelerator-topology-mode") and kind != "HIGH_THROUGHPUT":
         raise args.refusal("accelerator-topology", "also needs --type=high-throughput")
     region = ref.parts["region"]
     body = compact(
@@ -53,13 +53,17 @@ def _policy(opened: OpenedCommand) -> Request:
 
 def _template(opened: OpenedCommand) -> Request:
     scene, args = opened.scene, opened.scene.args
+    _refuse(opened, OF_ONE_VM, "is for one VM, and a slice has several; leave it out")
     _refuse(opened, NO_SLICE_TEMPLATE, "a slice needs a template that says all by itself, for all regions")
+    for card in args["network-interface"] or []:
+        if own := sorted(OF_ONE_VM & card.keys()):
+            raise args.refusal("network-interface", f"{own[0]} is for one VM; leave it out")
     ref = _named(opened, "instanceTemplates", "", "")
     instance.check(scene)
     region = args["region"] or opened.configured(REGION) or ""
-    scene = scene.at(ref.parts["project"], region, regional=True)
-    body = compact(name=ref.parts["name"], description=args["description"], properties=_properties(scene))
-    return request_to(scene, "global/instanceTemplates", body)
+    properties = _properties(scene.at(scene.home, region, regional=True))
+    body = compact(name=ref.parts["name"], description=args["description"], properties=properties)
+    return request_to(scene.at(ref.parts["project"], region, regional=True), "global/instanceTemplates", body)
 
 
 def _properties(scene: GcloudScene) -> dict[str, Any]:
@@ -70,6 +74,7 @@ def _properties(scene: GcloudScene) -> dict[str, Any]:
         disks=built,
         metadata=metadata(scene),
         partnerMetadata=partner_metadata(scene),
+        postKeyRevocationActionType=instance.upper(scene.args["post-key-revocation-action-type"]),
         resourceManagerTags=resource_manager_tags(scene),
     )
     return {field: value for field, value in found.items() if field != "description"}
@@ -86,7 +91,7 @@ def _group(opened: OpenedCommand) -> Request:
         name=ref.parts["name"],
         description=args["description"],
         baseInstanceName=args["base-instance-name"],
-        instanceTemplate=scene.link("template", args["template"], "instanceTemplates", project=scene.home),
+        instanceTemplate=instance.template_link(scene, "template"),
         targetSize=args["size"],
         zone=zone,
         instanceLifecyclePolicy=_lifecycle(scene),
