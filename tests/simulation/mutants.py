@@ -296,7 +296,7 @@ GOVERNANCE: Mapping[str, Mutant] = {
     "heartbeats after the end say nothing": _of(
         "governance.orphans.faults:contradiction", gives(""), "plane"
     ),
-    "an orphan was always one": _of("governance.orphans.rule:_first_seen", gives(LONG_AGO), "plane"),
+    "an orphan was always one": _of("governance.orphans.rule:first_seen", gives(LONG_AGO), "plane"),
     "steps always stand still": _of("governance.stalls.rule:_steps_stand", gives(True), "plane"),
     "nothing ever works": _of("governance.stalls.rule:_at_work", gives(False), "plane"),
     "silence proves itself": _of("governance.stalls.rule:_proven", gives(True), "plane"),
