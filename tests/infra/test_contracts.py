@@ -31,7 +31,8 @@ DOORS = {
     " cases/deliveries cases/store compliance/gather compliance/sweep idle/gather idle/sweep reap/gather"
     " reap/launched"
     " reap/sweep signals/folders signals/gather signals/heard signals/heartbeats signals/junk"
-    " signals/listings signals/outputs signals/records signals/steady signals/trainings signals/whose",
+    " signals/listings signals/outputs signals/records signals/slices signals/steady signals/trainings"
+    " signals/whose",
     "notify": "channels/conversation channels/door channels/hooks channels/replies channels/smtp"
     " channels/wire links/offer_facts links/audience links/carrying links/preferences links/taking links/web"
     " links/writing outbox/delivery outbox/intake outbox/lease outbox/renderer outbox/preferences"
