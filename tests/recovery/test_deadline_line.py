@@ -118,6 +118,11 @@ def test_who_has_one_place_waits_as_long_as_it_can(late_job, asks):
     assert asks(late_job(places=())) == SPOT[:1]
 
 
+def test_who_would_be_stopped_on_demand_waits(late_job, asks):
+    """Compliance allows its spot VMs only: an on-demand VM would be gone an hour later."""
+    assert asks(replace(late_job(), stopped=frozenset({VmModel.STANDARD}))) == SPOT
+
+
 @pytest.mark.parametrize(
     "file",
     [

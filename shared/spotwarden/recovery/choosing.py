@@ -120,7 +120,7 @@ def _on_the_line(
     facts: JobFacts, attempt: Attempt, asked: Choosing, places: Sequence[str], *, policy: Policy, tick: Tick
 ) -> Choosing | None:
     """An on-demand VM for a job that finds no spot VM, is behind its line, and may come back; else None."""
-    if not asked.spot or asked.model or len(places) <= 1:
+    if not asked.spot or asked.model or len(places) <= 1 or VmModel.STANDARD in facts.stopped:
         return None
     fresh = [place for place in places if not _asked_lately(attempt, place, policy, tick, spot=False)]
     found = on_demand_for_now(facts, fresh, policy, tick)
