@@ -4,13 +4,14 @@ from datetime import timedelta
 
 import pytest
 
-from spotwarden.model.action import DeleteInstance, LaunchInstances, Wait
-from spotwarden.model.attempt import AttemptState
+from spotwarden.model.action import DeleteInstance, LaunchInstances, Wait, WriteAttempt
+from spotwarden.model.attempt import AttemptState, Removal
 from spotwarden.model.instance import Status
 from spotwarden.recovery.clearing import delete
 from tests.recovery.facts import NOW
 
 IDS = {"gang-1": "1001", "gang-2": "1002"}
+MINUTE = timedelta(minutes=1)
 
 
 @pytest.fixture
@@ -67,3 +68,33 @@ def test_a_node_that_stands_still_is_looked_at_once_more_before_it_is_deleted(so
     """Somebody may have started it since the list; a survivor that runs goes because the gang was lost."""
     node = some.instance(name="gang-1", status=status)
     assert delete(node, some.attempt(2, job="gang").attempt).at_rest is (status is not Status.RUNNING)
+
+
+def test_a_gang_that_was_started_again_is_judged_with_all_of_its_nodes(some, walk):
+    """Its old markers are cleared; one node is preempted then, and the other deleted by its owner."""
+    ended = {"kind": "compute.instances.guestTerminate", "at": NOW - timedelta(minutes=9)}
+    removed = {
+        node: Removal(instance_id=name, operation=f"op-{node}", kind=ended["kind"], at=ended["at"])
+        for node, name in IDS.items()
+    }
+    over = some.attempt(1, AttemptState.STOPPED, job="gang", instances=IDS)
+    grave = some.attempt(
+        2, AttemptState.STOPPED, job="gang", replaces=IDS, removed=removed, markers={"gang-2": 7}, lost=NOW
+    )
+    ends = {"gang-1": ("compute.instances.preempted", "system"), "gang-2": ("delete", "ada@x.org")}
+    nodes = tuple(
+        some.node(
+            node=node,
+            instance_id=IDS[node],
+            instance=None,
+            marker=some.marker(node=node, generation=7) if node == "gang-2" else None,
+            history=tuple(
+                some.operation(kind, target_id=IDS[node], target_name=node, at=NOW - at * MINUTE, user=user)
+                for kind, at, user in (("start", 8, "ada@x.org"), (ends[node][0], 7, ends[node][1]))
+            ),
+        )
+        for node in IDS
+    )
+    steps, _ = walk(some.gang_job(ledger=(over, grave), nodes=nodes, instances=()))
+    assert not {LaunchInstances, DeleteInstance} & {type(step) for step in steps}
+    assert [step.record.state for step in steps if isinstance(step, WriteAttempt)] == [AttemptState.STOPPED]

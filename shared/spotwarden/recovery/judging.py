@@ -6,7 +6,7 @@ from datetime import datetime
 import msgspec
 from msgspec.structs import replace
 
-from spotwarden.model.attempt import CLOSED
+from spotwarden.model.attempt import CLOSED, Attempt
 from spotwarden.model.facts import JobFacts, NodeFacts
 from spotwarden.model.launch import Launch
 from spotwarden.model.limits import RecoveryLimits
@@ -16,7 +16,7 @@ from spotwarden.recovery.flexible import is_flexible
 from spotwarden.recovery.handover import succeeds_early
 from spotwarden.recovery.ownership import made_by_chain
 from spotwarden.recovery.removal import asked_since, on_purpose, removed_beside
-from spotwarden.recovery.reopening import is_before_stop, is_open_again
+from spotwarden.recovery.reopening import instances_of, is_before_stop, is_open_again
 from spotwarden.recovery.slice_groups import newest_group
 from spotwarden.recovery.truth_table import Judgement, LossVerdict, judge
 
@@ -55,7 +55,7 @@ def find(facts: JobFacts, limits: RecoveryLimits, tick: Tick) -> LossFinding | N
     unknown = [match for match in found if match.judgement.now is Now.HIDDEN]
     if unknown:
         return unknown[0]
-    ours = facts.newest.instances.values() if facts.newest else [match.node.instance_id for match in found]
+    ours = _own_ids(facts.newest) if facts.newest else [match.node.instance_id for match in found]
     closing = [
         match
         for match in found
@@ -71,6 +71,11 @@ def find(facts: JobFacts, limits: RecoveryLimits, tick: Tick) -> LossFinding | N
         if matches:
             return _unless_removed(facts, min(matches, key=lambda match: lost_at(match.node, tick)), tick)
     return None
+
+
+def _own_ids(newest: Attempt) -> Collection[str]:
+    """The ids of the attempt that was started again, where its record only says that the job was over."""
+    return (instances_of(newest) if newest.closed else newest.instances).values()
 
 
 def _unless_asked(facts: JobFacts, finding: LossFinding) -> LossFinding:

@@ -30,6 +30,7 @@ from spotwarden.model.outcome import Done, Outcome, Rejected, Unanswered
 from spotwarden.model.slice_action import LookAtGroup, SliceChange
 from spotwarden.model.watch import Watched
 from spotwarden.recovery.inserts import of_requests
+from spotwarden.recovery.reopening import is_open_again
 from spotwarden.recovery.slice_groups import group_operations, made_by_group, newest_group, spoken
 from spotwarden.recovery.slice_progress import after_slice
 
@@ -207,7 +208,8 @@ def _without_marker(facts: JobFacts, node: str, generation: int) -> JobFacts:
     kept = []
     for fact in facts.nodes:
         if fact.node == node and fact.marker is not None and fact.marker.generation == generation:
-            if fact.instance_id in ours:
+            # A gang that a person has started again is judged with all of its nodes.
+            if fact.instance_id in ours or is_open_again(facts, fact):
                 kept.append(replace(fact, marker=None))
         else:
             kept.append(fact)

@@ -210,7 +210,8 @@ class MailJudge:
         if notice.due is not None and grace is not None and notice.due < notice.at + grace - MINUTE:
             self._false(notice, "it leaves less time than the grace")
         rule = notice.kind.removesuffix(WARNING)
-        if job and (rule != "orphan" or not job.over) and (waits := self._waiting(notice)):
+        open_still = job is not None and not (job.over or job.doubtful)
+        if job and (rule != "orphan" or open_still) and (waits := self._waiting(notice)):
             self._false(notice, f"{waits} waits for room, and has not run")
         if job is None or job.deceived or job.doubtful:
             return

@@ -460,7 +460,9 @@ class Oracle:
             self.fault(f"{who} of {job.name}: {why}")
         at = self._world.now()
         self.removals.append(Removal(at=at, function=function, call=call, vm=vm_id))
-        if function in RULES and self.is_newest(job, vm) and not job.over:
+        # A person may have gone back to a VM of an earlier launch, once the newest was lost.
+        alone = {other.launch for other in self.there(job)} <= {vm.launch}
+        if function in RULES and (self.is_newest(job, vm) or alone) and not job.over:
             self._governed(job, vm)
 
     def _governed(self, job: PlaneJob, vm: Vm) -> None:
