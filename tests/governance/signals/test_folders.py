@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 import msgspec
 import pytest
 
+from spotwarden.engine.cache import GenerationCache
 from spotwarden.governance.signals import listings
 from spotwarden.governance.signals.folders import BEATS, LISTED_AGAIN, PAUSE_AT_MOST, SHARE, JobFolders
 from spotwarden.governance.signals.listings import FEW
@@ -288,6 +289,26 @@ def test_many_folders_are_listed_together(more):
     found = crowd.look()
     assert found == {job: look_into(crowd.store, LAYOUT, job) for job in crowd.jobs}
     assert len(crowd.asked) == (1 if more else FEW)
+
+
+@pytest.mark.parametrize(("come", "listed"), [(0, 1), (1, 2)])
+def test_names_of_folders_are_listed_again_only_for_jobs_that_have_come(monkeypatch, come, listed):
+    """They are pages of a list in each tick; what is shown is as it is now, whoever has come or gone."""
+    GenerationCache.forget()
+    crowd, made = Crowd(3 * FEW), []
+    folders = crowd.store.folders
+    monkeypatch.setattr(crowd.store, "folders", lambda prefix: made.append(prefix) or folders(prefix))
+    crowd.look()
+    gone = crowd.jobs[0]
+    for entry in crowd.store.entries(LAYOUT.folder(gone)):
+        crowd.store.delete(entry.name, generation=entry.generation)
+    for _ in range(come):
+        crowd.jobs.append(next(JOBS))
+        crowd.store.put(LAYOUT.build(JobFileName(job=crowd.jobs[-1])), b"x", {})
+    found = crowd.look()
+    assert found == {job: look_into(crowd.store, LAYOUT, job) for job in crowd.jobs}
+    assert found[gone].things == {}
+    assert len(made) == listed
 
 
 @pytest.mark.usefixtures("small_lists")

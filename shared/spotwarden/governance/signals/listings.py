@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
+from spotwarden.engine.cache import GenerationCache
 from spotwarden.engine.fan_out import each
 from spotwarden.layout import Layout, NotInLayoutError, ObjectName, StatusCode
 from spotwarden.ports import DESCRIBED_AT_MOST, Entry, Store
@@ -17,6 +18,14 @@ IN_A_LIST = 1_000
 
 PART_AT_MOST = 2 * ROWS_AT_MOST
 """Rows of such a list: a job beyond them, and one whose own rows fill it, is listed by name."""
+
+
+FOLDERS_A_PAGE = 1_000
+FOLDERS_KEPT = 20_000
+"""So many names of folders a warm function remembers; they are some two megabytes."""
+
+_FOLDERS: GenerationCache[tuple[str, ...]] = GenerationCache()
+"""By prefix; they have no generation."""
 
 
 class _Part(NamedTuple):
@@ -40,7 +49,7 @@ def list_together(store: Store, layout: Layout, jobs: Collection[str], workers: 
     if len(jobs) <= FEW:
         return {}
     wanted = frozenset(jobs)
-    parts = [part for part in _parts(sorted(store.folders(layout.prefix)), wanted) if part.pays]
+    parts = [part for part in _parts(_folders(store, layout, wanted), wanted) if part.pays]
 
     def listed(part: _Part) -> dict[str, JobFolder]:
         rows = store.entries(layout.prefix + part.start, glob=layout.all_metadata(), limit=PART_AT_MOST)
@@ -50,6 +59,20 @@ def list_together(store: Store, layout: Layout, jobs: Collection[str], workers: 
     for folders in each(parts, listed, workers).results:
         found |= folders
     return found
+
+
+def _folders(store: Store, layout: Layout, wanted: frozenset[str]) -> Sequence[str]:
+    """The names of all folders, listed again once that costs no more than the jobs that have come since.
+
+    They tell only how many begin alike: such a job is listed by name, and one that is gone has an empty
+    folder in either list.
+    """
+    known = _FOLDERS.get(layout.prefix, 0)
+    if known is None or len(wanted.difference(known)) > len(known) // FOLDERS_A_PAGE:
+        known = tuple(sorted(store.folders(layout.prefix)))
+        if len(known) <= FOLDERS_KEPT:
+            _FOLDERS.keep(layout.prefix, 0, known)
+    return known
 
 
 def _shown(layout: Layout, jobs: Sequence[str], rows: Sequence[Entry]) -> Sequence[str]:
