@@ -139,6 +139,7 @@ def test_a_flag_that_gcloud_does_not_know_is_refused_by_the_scripts_reader(works
     """As for a script that was written by hand, with the line; the folder is there to be mended."""
     said = workstation.refused("run", *PLAIN, "--flag=--wibble", *COMMAND)
     assert "create-instance.sh:" in said
+    assert "--resolve" not in said
     assert "--wibble" in said
     assert workstation.store.entries("") == []
 

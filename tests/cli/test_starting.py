@@ -4,9 +4,13 @@ from datetime import UTC, datetime
 
 import click
 import pytest
+from msgspec.structs import replace
 
-from spotwarden.cli.launching.starting import has_run, refuse_if_over, told
+from spotwarden.cli.launching.started import has_run, holders, refuse_if_over, told
 from spotwarden.model.attempt import Attempt, AttemptState, Try
+from spotwarden.model.facts import JobFacts
+from spotwarden.model.instance import Instance, Status
+from spotwarden.model.launch import Choice, Launch
 
 AT = datetime(2026, 11, 21, tzinfo=UTC)
 ASKED = Try(place="us-central1-a", request_id="r", at=AT)
@@ -97,3 +101,22 @@ def test_a_refusal_says_no_step_that_does_not_help():
     """A quota is not asked of whoever grants roles, and the reverse."""
     assert "role" not in words(AttemptState.BACKING_OFF, QUOTA)
     assert "quota" not in words(AttemptState.BACKING_OFF, DENIED)
+
+
+def test_whoever_holds_the_name_is_named_and_whose_it_is():
+    """A colleague's VM, and one of the job's own earlier attempts; no lack of capacity."""
+    mine = Instance(id="5", name="boxed", zone="us-central1-a", status=Status.TERMINATED)
+    theirs = Instance(id="9", name="boxed", zone="us-central1-a", status=Status.RUNNING)
+    elsewhere = replace(theirs, id="11", zone="us-east1-b")
+    facts = JobFacts(job="boxed", instances=(mine,), namesakes=(theirs, elsewhere))
+    waits = attempt(AttemptState.BACKING_OFF)
+    launch = Launch(nodes=("boxed",), choices=(Choice(place="us-central1-a", request=None),), script=None)
+    held = holders(facts, waits, launch)
+    assert held == (
+        "VM boxed in us-central1-a (ID 9, RUNNING) has the name, and it is not one of boxed",
+        "boxed's own earlier VM boxed in us-central1-a (ID 5, TERMINATED) still has the name",
+    )
+    with pytest.raises(click.ClickException) as raised:
+        refuse_if_over(waits, held)
+    assert raised.value.message.startswith(f"boxed waits for a name: {held[0]}; {held[1]}. Spotwarden tries")
+    assert "capacity" not in raised.value.message

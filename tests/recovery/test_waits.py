@@ -130,3 +130,12 @@ def test_whoever_works_on_it_is_left_alone(waiting, policy, tick, until, due):
     """A write would take the record from under the holder of the lease."""
     held = waiting(lease=Lease(holder="another", until=until))
     assert bool(told(held, policy, tick)) is due
+
+
+def test_a_disks_name_that_somebody_holds_is_told_with_what_holds_it(waiting, policy, tick):
+    """No list of VMs shows it, and it may be held for ever."""
+    error = f"alreadyExists: The resource 'projects/p/zones/{HOME}/disks/train-data' already exists"
+    notice = told(waiting(errors=((HOME, error),)), policy, tick)
+    assert f"{HOME} (disk train-data has the name already)" in notice.why
+    assert notice.todo.startswith("find out whose disk train-data is. If nobody needs it, delete it")
+    assert told(waiting(HALF - SECOND, errors=((HOME, error),)), policy, tick) is None

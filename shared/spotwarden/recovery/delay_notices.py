@@ -1,5 +1,6 @@
 """What people are told of jobs that do not get on: that one waits for room, or repeats the same work."""
 
+import re
 from collections.abc import Sequence
 from datetime import timedelta
 
@@ -18,6 +19,8 @@ from spotwarden.recovery.treadmill import Treadmill
 
 PLACES_NAMED = 6
 STEPS_NAMED = 6
+_RESOURCE = re.compile(r"projects/[^/']+/(?:(?:zones|regions)/[^/']+|global)/(?P<kind>\w+)/(?P<name>[^/' ]+)")
+_NOUNS = {"disks": "disk", "instances": "VM", "addresses": "address"}
 
 
 def on_treadmill(facts: JobFacts, found: Treadmill, tick: Tick) -> Notice:
@@ -45,7 +48,8 @@ def waits_for_room(
     """Say that a job has waited so long, which places refused it or cost too much, and what would help."""
     expensive = kept_away(facts, policy.placement, tick.now - attempt.created)
     refused = {tried.place: tried for tried in attempt.tries if tried.error and not lacks_notice(tried)}
-    asked = [f"{place} ({_SHORT[refusal(tried.error)]})" for place, tried in refused.items()]
+    asked = [f"{place} ({_answer(tried.error)})" for place, tried in refused.items()]
+    taken = [holder(tried.error) for tried in refused.values() if _is_taken(tried.error)]
     there = [tried.place for tried in attempt.tries[-1:] if not tried.error] or _pending(facts, attempt)
     waits = [f"{place} (the request waits there)" for place in there]
     named = ", ".join((*asked[-PLACES_NAMED:], *waits)) or "no place"
@@ -60,9 +64,35 @@ def waits_for_room(
         then="when this request expires, Spotwarden asks the next zone"
         if waits
         else f"Spotwarden keeps asking, at least every {span(policy.recovery.longest_backoff)}",
-        todo=f"no action needed. To get a VM sooner, {_help(facts, policy, expensive)}",
+        todo=_free(facts, taken)
+        if taken
+        else f"no action needed. To get a VM sooner, {_help(facts, policy, expensive)}",
         owner=facts.owner,
         evidence={"waits since": f"{attempt.created:%Y-%m-%d %H:%M} UTC", "attempt": str(attempt.number)},
+    )
+
+
+def holder(error: str) -> str:
+    """What holds a name that is taken, by the resource that the refusal names: `disk train-data`."""
+    found = _RESOURCE.search(error)
+    return f"{_NOUNS.get(found['kind'], found['kind'])} {found['name']}" if found else "something"
+
+
+def _is_taken(error: str) -> bool:
+    return refusal(error) is RefusalKind.NAME_TAKEN
+
+
+def _answer(error: str) -> str:
+    """What a place said, in a word or two."""
+    return f"{holder(error)} has the name already" if _is_taken(error) else _SHORT[refusal(error)]
+
+
+def _free(facts: JobFacts, taken: Sequence[str]) -> str:
+    """What helps where names are taken: Spotwarden deletes nothing that is not the job's."""
+    what = ", ".join(dict.fromkeys(taken))
+    return (
+        f"find out whose {what} is. If nobody needs it, delete it, and the job starts. Otherwise change the"
+        f" name in the create script of {facts.job} and submit it again"
     )
 
 

@@ -6,11 +6,13 @@ from spotwarden.model.attempt import Attempt, AttemptState, Removal, Try
 from spotwarden.model.facts import JobFacts, NodeFacts
 from spotwarden.model.instance import Instance
 from spotwarden.model.ladder import VmModel
+from spotwarden.model.launch import Launch
 from spotwarden.model.marker import UnusableMarker
 from spotwarden.model.notice import Notice, Severity, Way
 from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
 from spotwarden.recovery.ended_by import DONE, NAMED
+from spotwarden.recovery.identity import fits
 from spotwarden.recovery.machines import on_machine
 
 
@@ -229,13 +231,22 @@ def name_taken(facts: JobFacts, others: Sequence[Instance], tick: Tick) -> Notic
         at=tick.now,
         what=f"Another VM has the name of {facts.job}'s VM {nodes}",
         why=f"{named} isn't on record, and neither the job nor its stored script created it",
-        then="Spotwarden launches the job in another zone. It never stops or deletes the other VM.",
+        then=f"Spotwarden launches the job {_where_else(facts, others)}. It never stops or deletes the other"
+        " VM.",
         todo="if the VM belongs to the job, write its ID to"
         f" {facts.job}/metadata/{others[0].name}-instance-id."
         " Otherwise, rename the VM",
         owner=facts.owner,
         evidence={item.name: item.id for item in others},
     )
+
+
+def _where_else(facts: JobFacts, others: Sequence[Instance]) -> str:
+    """Where or when a job is launched whose name others have where it might be."""
+    zones = {other.zone for other in others}
+    choices = facts.launch.choices if isinstance(facts.launch, Launch) else ()
+    free = any(not any(fits(zone, choice.place) for zone in zones) for choice in choices)
+    return "in another zone" if free else "once the name is free"
 
 
 def unreadable_file(facts: JobFacts, tick: Tick) -> Notice:

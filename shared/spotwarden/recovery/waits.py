@@ -18,7 +18,10 @@ from spotwarden.recovery.price_limits import kept_away
 from spotwarden.recovery.refusals import RefusalKind, refusal
 
 STAGES = (timedelta(minutes=30), timedelta(hours=4), timedelta(days=1))
-NO_ROOM = frozenset((RefusalKind.STOCKOUT, RefusalKind.QUOTA, RefusalKind.NOT_OFFERED))
+NO_ROOM = frozenset(
+    (RefusalKind.STOCKOUT, RefusalKind.QUOTA, RefusalKind.NOT_OFFERED, RefusalKind.NAME_TAKEN)
+)
+"""What is told of once it lasts: that a name is taken, too, such as that of a disk, which no list shows."""
 
 
 def tell_of_wait(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> Step | None:

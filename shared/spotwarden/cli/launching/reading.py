@@ -26,8 +26,10 @@ class Package(msgspec.Struct, frozen=True, kw_only=True):
     launch: Launch
 
 
-def read_script(context: Context, file: Path, *, resolve: bool) -> Package:
+def read_script(context: Context, file: Path, *, resolve: bool | None) -> Package:
     """The script with the files it names, checked, and what it comes to.
+
+    `resolve` is whether it may be run here; None where it was written from options, which running won't mend.
 
     Raises:
         ClickException: it cannot be read as data, is no one job, or makes what the policy does not admit.
@@ -48,10 +50,12 @@ def read_script(context: Context, file: Path, *, resolve: bool) -> Package:
     return Package(script=text, resolved=None, files=dict(files.used), launch=launch)
 
 
-def _may_resolve(refusal: str, *, said: bool) -> bool:
+def _may_resolve(refusal: str, *, said: bool | None) -> bool:
     """Whether the developer lets the script run on this machine; the refusal is the end where not."""
     if said:
         return True
+    if said is None:
+        raise click.ClickException(f"{refusal}\nCheck what the options of the command put there")
     question = (
         f"{refusal}\nRun the script on this machine, with a gcloud that creates nothing, to resolve it?"
     )

@@ -30,7 +30,8 @@ from spotwarden.cli.launching.reading import read_script
 from spotwarden.cli.launching.resuming import warning_of
 from spotwarden.cli.launching.sending import send_input
 from spotwarden.cli.launching.staging import Staging, staging
-from spotwarden.cli.launching.starting import start, told
+from spotwarden.cli.launching.started import told
+from spotwarden.cli.launching.starting import start
 from spotwarden.cli.launching.storing import look, store, store_code, storing
 from spotwarden.cli.launching.writing import SCRIPT, files_of, image_of, script_of, setup_of
 from spotwarden.layout import JobFileName, ObjectName, RunRecord
@@ -165,7 +166,7 @@ def _launch(
     context: Context, asked: LaunchRequest, folder: Path, record: RunRequest, limits: str, *, again: bool
 ) -> str:
     """Store everything and launch it, as `submit` does; gives where it runs, in a sentence."""
-    package = read_script(context, folder / SCRIPT, resolve=False)
+    package = read_script(context, folder / SCRIPT, resolve=None)
     first = look(context, asked.job, script=True)
     context.check_clock()
     if problem := submission.problem(first, again=again) or submission.another_script(first, package.launch):

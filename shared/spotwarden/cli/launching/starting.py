@@ -11,15 +11,16 @@ from msgspec.structs import replace
 
 from spotwarden.cli.context import Context, new_tick
 from spotwarden.cli.interrupted import so_far
+from spotwarden.cli.launching.beside import with_instances
 from spotwarden.cli.launching.in_place import overtaken, put_in_place
+from spotwarden.cli.launching.started import has_run, holders, refuse_if_over, waits_for_name
 from spotwarden.cli.launching.storing import look
-from spotwarden.cli.next_steps import next_step as step_after
 from spotwarden.create_script.request.cache import with_machines, with_places
 from spotwarden.engine.advance import advance
 from spotwarden.engine.executor import Executor
 from spotwarden.layout import StatusCode
 from spotwarden.model.action import Survey, Wait
-from spotwarden.model.attempt import Attempt, AttemptState
+from spotwarden.model.attempt import Attempt
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.launch import Launch
 from spotwarden.model.outcome import Lost, Outcome, Unanswered
@@ -32,11 +33,10 @@ from spotwarden.recovery.begun import begin, reopen
 from spotwarden.recovery.chain import told as told_ledger
 from spotwarden.recovery.complying import comply, within
 from spotwarden.recovery.identity import CLOCKS_APART
-from spotwarden.recovery.machines import on_machine
 from spotwarden.recovery.places import PlaceMemory
 from spotwarden.recovery.price_file import with_prices
 from spotwarden.recovery.progress import after
-from spotwarden.recovery.refusals import RefusalKind, lacks_notice, refusal
+from spotwarden.recovery.refusals import lacks_notice
 
 FIRST_LOOK_SECONDS = 0.05
 LOOK_EVERY_SECONDS = 0.5
@@ -48,13 +48,6 @@ AT_WORK_SECONDS = 20
 """How long a sweep that is at work on an attempt is waited for; most are done with it within seconds."""
 OPENINGS = 3
 """How often the entry of a job is written anew that a sweep changes at the same moment."""
-
-_NO_CAPACITY = "Compute Engine has no capacity for it right now"
-_WAITS = {
-    RefusalKind.FORBIDDEN: "Compute Engine denies permission to launch it",
-    RefusalKind.QUOTA: "the project's quota doesn't allow it right now",
-}
-"""Why an attempt waits."""
 
 
 class Starting(NamedTuple):
@@ -198,7 +191,7 @@ def _carry_on(starting: Starting, known: JobFacts, number: int) -> JobFacts:
             # Whoever launches the next one need not be refused for the same.
             places.remember(record for record in executor.written if any(map(lacks_notice, record.tries)))
             return known
-        refuse_if_over(newest)
+        refuse_if_over(newest, held=_held(context, newest, launch))
         if isinstance(waiting, Wait) and waiting.reason != told:
             click.echo(waiting.reason, err=True)
             told = waiting.reason
@@ -207,6 +200,13 @@ def _carry_on(starting: Starting, known: JobFacts, number: int) -> JobFacts:
         time.sleep(pause)
         pause = min(2 * pause, LOOK_EVERY_SECONDS)
     raise click.ClickException(f"{job} is still being created. To see its status: spotwarden show {job}")
+
+
+def _held(context: Context, newest: Attempt, launch: Launch) -> tuple[str, ...]:
+    """Who holds a name that an attempt waits for; nothing of one that waits for something else."""
+    if not waits_for_name(newest):
+        return ()
+    return holders(with_instances(context, look(context, newest.job, script=True)), newest, launch)
 
 
 def _listed(executor: Executor, facts: JobFacts, launch: Launch) -> JobFacts:
@@ -237,47 +237,3 @@ def _as_stored(launch: Launch, facts: JobFacts) -> Launch:
     generation = facts.script.generation if facts.script else 0
     version = launch.script and replace(launch.script, generation=generation)
     return replace(launch, script=version)
-
-
-def has_run(attempt: Attempt) -> bool:
-    """Whether its instances were there, though the job may have ended before anybody could note their ids."""
-    if attempt.state is AttemptState.RUNNING:
-        return True
-    asked_for = bool(attempt.tries and not attempt.tries[-1].error)
-    return attempt.state is AttemptState.ENDED and bool(attempt.instances or asked_for)
-
-
-def refuse_if_over(attempt: Attempt) -> None:
-    """Raise what a person reads of an attempt that no longer starts here: why, what follows, what to type."""
-    error = attempt.tries[-1].error if attempt.tries else ""
-    job = attempt.job
-    if attempt.state is AttemptState.GAVE_UP:
-        step = step_after(error) or "\nFix the cause"
-        raise click.ClickException(
-            f"Compute Engine refused the launch: {error or attempt.reason}{step}. Then launch it again with"
-            f" --again, or run: spotwarden restart {job}"
-        )
-    if attempt.state in {AttemptState.STOPPED, AttemptState.ENDED}:
-        raise click.ClickException(
-            f"attempt {attempt.number} of {job} {attempt.state.value} meanwhile: {attempt.reason}"
-        )
-    if attempt.state is AttemptState.BACKING_OFF:
-        why = error.rstrip(".") or "each of its zones refused this machine type a moment ago"
-        raise click.ClickException(
-            f"{_WAITS.get(refusal(error), _NO_CAPACITY)}: {why}. Spotwarden tries again every minute."
-            f"{step_after(error)}\nTo see its status: spotwarden show {job}"
-        )
-
-
-def told(attempt: Attempt) -> str:
-    """Where the attempt runs, in a sentence."""
-    ids = ", ".join(attempt.instances.values())
-    place = f" in {attempt.tries[-1].place}{on_machine(attempt.tries[-1])}" if attempt.tries else ""
-    if attempt.in_line:
-        return (
-            f"{attempt.job}: attempt {attempt.number} waits for capacity{place} (Flex-start). Spotwarden"
-            f" registers the VM when it starts. To see its status: spotwarden show {attempt.job}"
-        )
-    if not ids:
-        return f"{attempt.job}: attempt {attempt.number} ran{place} and has ended"
-    return f"{attempt.job}: attempt {attempt.number} runs{place} as instance {ids}"

@@ -16,7 +16,8 @@ from spotwarden.cli.launching.priced import check_priced
 from spotwarden.cli.launching.reading import read_script
 from spotwarden.cli.launching.resuming import warning_of_script
 from spotwarden.cli.launching.staging import staging
-from spotwarden.cli.launching.starting import start, told
+from spotwarden.cli.launching.started import told
+from spotwarden.cli.launching.starting import start
 from spotwarden.cli.launching.storing import look, store, store_code, storing
 from spotwarden.cli.owners import OwnerParam
 from spotwarden.recovery import submission

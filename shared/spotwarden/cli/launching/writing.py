@@ -13,6 +13,8 @@ from spotwarden.layout import Layout
 from spotwarden.model.tpus import image_for
 
 SCRIPT = "create-instance.sh"
+KEEP_VM = "spotwarden-keep-vm"
+"""The metadata key by which a VM stays once its job has ended."""
 GPU_IMAGE = ("pytorch-2-7-cu128-ubuntu-2204-nvidia-570", "deeplearning-platform-release")
 """Drivers, CUDA, PyTorch; the newest image of a family (Google: "Choose an image", Deep Learning VM)."""
 CPU_IMAGE = ("debian-12", "debian-cloud")
@@ -158,7 +160,7 @@ def _metadata(asked: LaunchRequest, files: Mapping[str, str], bucket: str, layou
         "spotwarden-job": asked.job,
         "spotwarden-code": "1" if asked.code else "",
         "spotwarden-container": asked.container,
-        "spotwarden-keep-vm": "1" if asked.keep_vm else "",
+        KEEP_VM: "1" if asked.keep_vm else "",
         "spotwarden-early": "1" if asked.handover else "",
         TOPOLOGY: asked.machine.topology,
     }

@@ -67,7 +67,7 @@ _OF_JOBS = {
     ),
     "name_taken": _kind(
         "VM name is taken",
-        "Another VM has the name of a job's VM, so the job moves to another zone.",
+        "Another VM has the name of a job's VM, so the job goes to another zone, or waits for the name.",
         Severity.WARNING,
     ),
     "treadmill": _kind(
