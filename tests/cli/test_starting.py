@@ -76,7 +76,8 @@ def test_an_attempt_that_waits_says_what_for_and_what_to_type(error, begins, ste
     said = words(AttemptState.BACKING_OFF, error)
     assert said.startswith(begins)
     assert step in said
-    assert "Spotwarden tries again every minute." in said
+    # The refusal may have stood on record before the command was typed.
+    assert "It was refused at 00:00:00 UTC. Spotwarden tries again every minute." in said
     assert said.endswith("To see its status: spotwarden show boxed")
 
 

@@ -20,8 +20,11 @@ SECOND = timedelta(seconds=1)
 
 @pytest.fixture
 def world():
-    """A project under cap_runtime, whose ops are known."""
-    return CapWorld(load("cap_runtime"), governance=GovernanceLimits(ops="ops@example.com"))
+    """A project under cap_runtime, which has swept ten minutes ago, and whose ops are known."""
+    world = CapWorld(load("cap_runtime"), governance=GovernanceLimits(ops="ops@example.com"))
+    world.sweep()
+    world.wait(minutes=10)
+    return world
 
 
 def swept(world, function, at, **more):
@@ -52,9 +55,32 @@ def test_it_is_told_once_a_day(world):
     published = world.cloud.notices.messages
     world.sweep_for(hours=2)
     assert len(published) == 1
-    world.wait(days=1)
-    world.sweep()
+    world.sweep_for(hours=24)
     assert len(published) == 2
+
+
+@pytest.mark.parametrize(("slept", "count"), [(SILENT, 1), (SILENT + SECOND, 0)])
+def test_a_watcher_that_has_just_woken_accuses_nobody(world, slept, count):
+    """A laptop that slept, a Scheduler that was paused: the others wake with it, or are told of."""
+    world.sweep()
+    swept(world, "reap_vms", world.now - 2 * SILENT)
+    world.wait(seconds=slept.total_seconds())
+    world.sweep()
+    assert len(told(world)) == count
+    world.wait(minutes=10)
+    world.sweep()
+    assert len(told(world)) == 1
+
+
+def test_a_new_watcher_accuses_nobody_at_its_first_sweep():
+    """It has not seen anybody's tick come and go yet."""
+    new = CapWorld(load("cap_runtime"), governance=GovernanceLimits(ops="ops@example.com"))
+    swept(new, "reap_vms", new.now - 2 * SILENT)
+    new.sweep()
+    assert told(new) == []
+    new.wait(minutes=10)
+    new.sweep()
+    assert len(told(new)) == 1
 
 
 def test_one_more_that_falls_silent_is_told_at_once(world):

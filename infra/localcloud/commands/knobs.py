@@ -104,8 +104,8 @@ def deny(permissions: tuple[str, ...], *, off: bool) -> None:
         raise click.UsageError("--off gives all permissions back; leave the others out")
     if off:
         call("DELETE", "/local/denials")
-    for permission in permissions:
-        call("POST", "/local/denials", {"permission": permission})
+    if permissions:
+        call("POST", "/local/denials", {"permissions": permissions})
     denied = call("GET", "/local/denials")["denied"]
     click.echo(f"denied: {', '.join(denied)}" if denied else "no permission is denied")
 

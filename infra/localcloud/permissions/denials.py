@@ -22,9 +22,10 @@ _KNOWN = {
 
 
 class Denial(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A permission to take away."""
+    """A permission to take away, or several, of which none is taken where one is unknown."""
 
-    permission: str
+    permission: str = ""
+    permissions: tuple[str, ...] = ()
 
 
 class Denials:
@@ -33,17 +34,20 @@ class Denials:
     def __init__(self) -> None:
         self.missing: frozenset[str] = frozenset()
 
-    def take(self, permission: str) -> None:
-        """Refuse each call that needs it from now on.
+    def take(self, *permissions: str) -> None:
+        """Refuse each call that needs one of them from now on.
 
         Raises:
-            ApiError: 400 for a permission that no call needs.
+            ApiError: 400 for a permission that no call needs; then none is taken.
         """
-        if permission not in _KNOWN:
-            near = get_close_matches(permission, _KNOWN, n=1)
-            meant = f" Did you mean {near[0]}?" if near else ""
-            raise ApiError(400, "invalid", f"no call needs the permission {permission!r}.{meant}")
-        self.missing |= {permission}
+        for permission in permissions:
+            if permission not in _KNOWN:
+                near = get_close_matches(permission, _KNOWN, n=1)
+                meant = f" Did you mean {near[0]}?" if near else ""
+                others = " Nothing was denied." if len(permissions) > 1 else ""
+                words = f"no call needs the permission {permission!r}.{meant}{others}"
+                raise ApiError(400, "invalid", words)
+        self.missing |= {*permissions}
 
     def clear(self) -> None:
         """Give everything back."""
@@ -66,7 +70,7 @@ class Denials:
             denial = msgspec.json.decode(await request.body(), type=Denial)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise ApiError(400, "invalid", f"this is not a valid denial: {error}") from error
-        self.take(denial.permission)
+        self.take(*(denial.permissions or (denial.permission,)))
         return await self._get(request)
 
     async def _get(self, _request: Request) -> Response:

@@ -120,7 +120,13 @@ def _steady(context: SweepContext) -> datetime:
 
 
 def _tell_of_silence(context: SweepContext, taken: TakenTurn) -> TakenTurn:
-    """Tell who is silent, unless we have already; gives the turn that remembers it."""
+    """Tell who is silent, unless we have already; gives the turn that remembers it.
+
+    Nobody is accused by a function that has itself just woken: what kept it asleep kept the others, too, and
+    they sweep by its next tick.
+    """
+    if taken.turn.swept is None or context.tick.now - taken.turn.swept > SILENT:
+        return taken
     store, layout, lately = context.cloud.store, context.settings.layout, context.tick.now - SILENT / 2
     others = last_sweeps(store, layout, besides=taken.function, enough=lately)
     notice = silent(others, context.policy, context.tick)

@@ -3,10 +3,13 @@
 from collections.abc import Mapping
 from datetime import timedelta
 
+from msgspec.structs import replace
+
 from spotwarden.model.attempt import Attempt, Removal
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.notice import Notice, Severity
 from spotwarden.model.tick import Tick
+from spotwarden.recovery import notices
 from spotwarden.recovery.fates import Fate
 
 BROKEN_FOR = timedelta(minutes=30)
@@ -48,21 +51,14 @@ def bent(facts: JobFacts, changed: Attempt, tick: Tick) -> Notice:
 def slice_broken(facts: JobFacts, attempt: Attempt, gone: Mapping[str, Removal], tick: Tick) -> Notice:
     """Say that a slice lacks VMs that somebody has removed, and what becomes of it."""
     left = [node for node in attempt.wanted if node not in gone]
-    names, operations = ", ".join(gone), "/".join(sorted(removal.operation for removal in gone.values()))
     users = {node: removal.user or "the VM itself" for node, removal in gone.items()}
     minutes = BROKEN_FOR.seconds // 60
-    return Notice(
-        id=f"node-removed/{facts.job}/{attempt.number}/{operations}",
-        kind="node_removed",
-        severity=Severity.WARNING,
-        job=facts.job,
-        at=tick.now,
-        what=f"{facts.job} is a TPU slice and lacks {names}",
+    return replace(
+        notices.node_removed(facts, attempt, gone, tick),
+        what=f"{facts.job} is a TPU slice and lacks {', '.join(gone)}",
         why="; ".join(f"{node} was removed by {users[node]}" for node in gone),
         then=f"A slice needs all of its VMs. {minutes} minutes after the removal Spotwarden closes the job;"
         f" it doesn't delete {', '.join(left)}, which cost money until somebody does",
         todo=f"to get the whole slice back, run `spotwarden restart {facts.job}`; to end it,"
         f" `spotwarden stop {facts.job} --delete`",
-        owner=facts.owner,
-        evidence={node: removal.instance_id for node, removal in gone.items()},
     )

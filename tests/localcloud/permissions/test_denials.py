@@ -40,6 +40,20 @@ def test_the_owner_lacks_a_permission_until_it_is_given_back(stage, deny):
     assert httpx.get(url + LIST, trust_env=False).status_code == 200
 
 
+def test_of_several_none_is_taken_where_one_is_unknown(stage):
+    """Whoever typed them reads of an error, and would not look for what came of the others."""
+    url = f"{stage.local.endpoints.http}/local/denials"
+    both = {"permissions": ["compute.instances.list", "compute.instances.lits"]}
+    refused = httpx.post(url, json=both, trust_env=False)
+    assert refused.status_code == 400
+    said = refused.json()["error"]["message"]
+    assert said.endswith("Did you mean compute.instances.list? Nothing was denied.")
+    assert httpx.get(url, trust_env=False).json() == {"denied": []}
+    two = {"permissions": ["compute.instances.list", "compute.instances.get"]}
+    assert httpx.post(url, json=two, trust_env=False).json() == {"denied": sorted(two["permissions"])}
+    stage.local.denials.clear()
+
+
 def test_a_function_keeps_what_its_row_grants(stage, deny):
     """It comes by a door of its own."""
     deny("compute.instances.list")

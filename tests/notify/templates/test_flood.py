@@ -31,6 +31,18 @@ def test_the_first_line_says_how_many_are_urgent_and_when_the_first_is_due():
         (flood(2, severity=Severity.WARNING, due=None), "2 of these 2 notices need your action."),
         (flood(2, severity=Severity.INFO, todo="", due=None), "No action needed."),
         (
+            flood(2, severity=Severity.INFO, todo="install the agent", due=None),
+            "No action needed. Some of these notices suggest what you can do.",
+        ),
+        (
+            [*flood(1, severity=Severity.WARNING, due=None), *flood(2, severity=Severity.INFO, due=None)],
+            "1 of these 3 notices needs your action.",
+        ),
+        (
+            flood(2, severity=Severity.WARNING, todo="no action needed. To get a VM sooner, wait", due=None),
+            "No action needed. Some",
+        ),
+        (
             [*flood(1), *flood(2, severity=Severity.INFO, due=None)][:2],
             "1 of these 2 notices is urgent and comes first.",
         ),

@@ -74,8 +74,8 @@ def _tell_of_names(context: Context, facts: JobFacts, launch: Launch) -> None:
     in_the_way = [vm for vm in named if vm.zone == launch.place]
     if not in_the_way:
         return
-    free = _places(context, facts, launch) - {vm.zone for vm in named}
-    where = "is launched in another zone" if free else "waits until the name is free"
+    open_zones = _places(context, facts, launch) - {vm.zone for vm in named}
+    where = "is launched in another zone" if open_zones else "waits until the name is free"
     for there in in_the_way:
         free = f"To free the name: gcloud compute instances delete {there.name} --zone={there.zone}"
         advice = free if there in facts.instances else f"That VM is not one of {facts.job}"

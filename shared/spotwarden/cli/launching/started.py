@@ -79,8 +79,10 @@ def refuse_if_over(attempt: Attempt, held: Sequence[str] = ()) -> None:
         words = _WAITS.get(refusal(error), _NO_CAPACITY)
         if held:
             words, why = f"{job} waits for a name", "; ".join(held)
+        # It may be older than this command, which has found it on record.
+        at = f" It was refused at {attempt.tries[-1].last_word:%H:%M:%S} UTC." if error and not held else ""
         raise click.ClickException(
-            f"{words}: {why}. Spotwarden tries again every minute."
+            f"{words}: {why}.{at} Spotwarden tries again every minute."
             f"{step_after(error)}\nTo see its status: spotwarden show {job}"
         )
 

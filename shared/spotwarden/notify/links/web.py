@@ -23,7 +23,7 @@ from spotwarden.notify.links.preferences import save_preference, show_preference
 from spotwarden.notify.links.reply import AnswerFailed, AnswerGiven, AnswerShown, AnswerTrouble, Reply
 from spotwarden.notify.links.taking import AnswerRequest, broken, give, show
 from spotwarden.notify.links.tokens import VARIABLE, Keys, read
-from spotwarden.notify.templates.view import Moments
+from spotwarden.notify.templates.parts import Moments
 from spotwarden.ports import BrokenError, UnansweredError
 
 if TYPE_CHECKING:

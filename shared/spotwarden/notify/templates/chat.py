@@ -8,7 +8,8 @@ card are read as HTML, so that no `<` may be in them.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from spotwarden.notify.templates.view import MOST_SHORT, Bounds, MessageView, Part, Room
+from spotwarden.notify.templates.parts import Bounds, Part
+from spotwarden.notify.templates.view import MOST_SHORT, MessageView, Room
 
 ROOM = Room(size=18_000, frame=200, alone=Bounds(todo=800, text=1000, rows=10, cell=200))
 _NO_MARKS = str.maketrans({"<": "\u2039", ">": "\u203a"})

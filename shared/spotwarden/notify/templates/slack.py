@@ -10,7 +10,8 @@ from collections.abc import Iterator, Mapping
 from html import escape
 from typing import Any
 
-from spotwarden.notify.templates.view import MOST_SHORT, Bounds, MessageView, Part, Room
+from spotwarden.notify.templates.parts import Bounds, Part
+from spotwarden.notify.templates.view import MOST_SHORT, MessageView, Room
 
 ROOM = Room(size=9_000, frame=60, alone=Bounds(todo=800, text=1000, rows=10, cell=200))
 _HEADER, _TEXT, _FIELD = 150, 2800, 280

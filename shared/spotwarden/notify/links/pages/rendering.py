@@ -14,7 +14,7 @@ from spotwarden.notify.templates.headers import page_headers
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-    from spotwarden.notify.templates.view import Moments
+    from spotwarden.notify.templates.parts import Moments
 
 
 def render(reply: Reply, token: str, moments: "Moments | None" = None) -> Rendered:
