@@ -86,7 +86,7 @@ class SliceWorld(World):
         """Whether all that there is runs, is on record, and is of one group and one template."""
         there = {one.name: one.id for one in self.instances() if one.status.value == "RUNNING"}
         newest, groups = self.newest, [*self.cloud.compute.groups.values()]
-        named = newest.tries[-1].group
+        named = newest.tries[-1].group if newest.tries else None
         return (
             newest.state is AttemptState.RUNNING
             and newest.instances == there
