@@ -208,6 +208,26 @@ def test_a_vm_that_is_seen_before_it_has_room_has_not_begun(by_hand, step, some,
     assert step(by_hand(Status.RUNNING, **known)).record.started == began
 
 
+@pytest.mark.parametrize("user", ["system", ""], ids=["the log tells", "the log is silent"])
+def test_an_expired_request_of_its_developers_is_no_end_of_the_jobs_own(by_hand, step, some, claimed, user):
+    """The next attempt says why, and no restart is used up."""
+    seen = step(by_hand(Status.PENDING)).record
+    history = (some.operation("delete", user=user, at=NOW - HOUR),) if user else ()
+    node = some.node(marker=None, instance=None, history=history, missing_since=NOW - HOUR)
+    record = claimed(
+        by_hand(
+            Status.PENDING,
+            ledger=(replace(some.attempt(), attempt=seen),),
+            nodes=(node,),
+            instances=(),
+            watched=some.watched(),
+            file=JobFile(max_restarts=0),
+        )
+    )
+    assert (record.number, record.fate) == (2, Fate.UNSERVED.value)
+    assert record.reason.startswith("the request for the Flex-start VM expired before there was capacity")
+
+
 def test_its_wait_is_no_run_time_where_it_is_seen_first_while_it_is_being_made(by_hand, step):
     """Its creation, hours ago, is not its start; Compute Engine tells of none yet."""
     seen = step(by_hand(Status.PROVISIONING)).record

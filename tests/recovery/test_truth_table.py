@@ -25,6 +25,7 @@ LOST = {
     Fate.HOST_ERROR: R,
     Fate.STOPPED: LossVerdict.CLOSE,
     Fate.EXPIRED: R,
+    Fate.UNSERVED: R,
     Fate.UNTOLD: W,
     Fate.SILENT: R,
 }
@@ -54,8 +55,10 @@ def row_of(case):
 
 
 def judged(node, limits, tick, case):
-    """What is said of a node in this case; only a Flex-start VM has a time limit that nobody chose."""
-    return judge(node, limits, tick, early=case[2] is Now.DOOMED, flexible=case[1] is Fate.EXPIRED)
+    """What is said of a node in this case; only a Flex-start VM waits, or has a limit that nobody chose."""
+    _, fate, now = case
+    flexible, began = fate in {Fate.EXPIRED, Fate.UNSERVED}, fate is not Fate.UNSERVED
+    return judge(node, limits, tick, early=now is Now.DOOMED, flexible=flexible, began=began)
 
 
 def apart(one, other):
@@ -77,6 +80,7 @@ def facts_of(some, limits, tick):
         Fate.HOST_ERROR: "compute.instances.hostError",
         Fate.STOPPED: "delete",
         Fate.EXPIRED: "delete",
+        Fate.UNSERVED: "delete",
     }
     status = {Now.GOING: Status.STOPPING, Now.KEPT: Status.TERMINATED}
     # Long enough ago for the log and for settling, and not too long to be an announcement.

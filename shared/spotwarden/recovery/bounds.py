@@ -19,7 +19,7 @@ SHORTEST_RUN = timedelta(seconds=30)
 MOVED = "it was moved to another place"
 """The fate of what a move replaces."""
 TAKEN = {Fate.PREEMPTED.value, Fate.HOST_ERROR.value}
-NOT_ITS_OWN = {*TAKEN, Fate.EXPIRED.value, MOVED}
+NOT_ITS_OWN = {*TAKEN, Fate.EXPIRED.value, Fate.UNSERVED.value, MOVED}
 """Ends that say nothing about the job."""
 
 
@@ -120,7 +120,7 @@ def exceeded(facts: JobFacts, lost: datetime, fate: Fate, limits: RecoveryLimits
 def _spent(facts: JobFacts, fate: Fate, limits: RecoveryLimits) -> str:
     """Which count of ends is used up, of those like this one; a preemption says nothing about the job."""
     file = facts.file
-    if fate is Fate.EXPIRED:
+    if fate in {Fate.EXPIRED, Fate.UNSERVED}:
         return ""
     if fate.value not in TAKEN:
         most = file.max_restarts if file.max_restarts is not None else limits.max_restarts

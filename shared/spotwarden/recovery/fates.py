@@ -18,6 +18,7 @@ class Fate(Enum):
     HOST_ERROR = "its host failed"
     STOPPED = "it was deleted or stopped, or shut itself down"
     EXPIRED = "Compute Engine ended it at its time limit"
+    UNSERVED = "its request expired before there was capacity"
     UNTOLD = "nothing yet"
     SILENT = "no cause in the log, which is complete by now"
 
@@ -58,21 +59,26 @@ def alive(instance: Instance) -> bool:
     return instance.status not in GOING | KEPT
 
 
-def fate_of(node: NodeFacts, limits: RecoveryLimits, tick: Tick, *, flexible: bool = False) -> Fate:
+def fate_of(
+    node: NodeFacts, limits: RecoveryLimits, tick: Tick, *, flexible: bool = False, began: bool = True
+) -> Fate:
     """What the operation log says of the instance; that it says nothing counts only after `log_delay`.
 
     A Flex-start VM (`flexible`) has a time limit that nobody chose freely: who deletes or stops it as Compute
-    Engine itself has come to that limit.
+    Engine itself has come to that limit; one that is not known to have begun to run never had room.
     """
+    expired = Fate.EXPIRED if began else Fate.UNSERVED
     if cause := cause_of(node):
         limited = flexible and cause.kind in REMOVALS and actor(cause.user) is Actor.GOOGLE
-        return Fate.EXPIRED if limited else KINDS[cause.kind]
+        return expired if limited else KINDS[cause.kind]
     since = node.marker.written if node.marker else node.missing_since
     if node.unsure or since is None:
         return Fate.UNTOLD
     # A marker without an id may be older than the instance, and the list that does not show it, too.
     heard = max(since, node.counted_since or since, _began(node) or since)
-    return Fate.UNTOLD if tick.now - heard < limits.log_delay else Fate.SILENT
+    if tick.now - heard < limits.log_delay:
+        return Fate.UNTOLD
+    return Fate.UNSERVED if flexible and not began else Fate.SILENT
 
 
 def cause_of(node: NodeFacts) -> Operation | None:

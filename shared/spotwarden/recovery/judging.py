@@ -47,7 +47,17 @@ def find(facts: JobFacts, limits: RecoveryLimits, tick: Tick) -> LossFinding | N
     """
     early = succeeds_early(facts, limits) and not _announced_in_vain(facts)
     judged = [
-        LossFinding(node=node, judgement=judge(node, limits, tick, early=early, flexible=is_flexible(facts)))
+        LossFinding(
+            node=node,
+            judgement=judge(
+                node,
+                limits,
+                tick,
+                early=early,
+                flexible=is_flexible(facts),
+                began=_has_begun(facts, node),
+            ),
+        )
         for node in facts.nodes
         if not closed(facts, node)
     ]
@@ -76,6 +86,14 @@ def find(facts: JobFacts, limits: RecoveryLimits, tick: Tick) -> LossFinding | N
 def _own_ids(newest: Attempt) -> Collection[str]:
     """The ids of the attempt that was started again, where its record only says that the job was over."""
     return (instances_of(newest) if newest.closed else newest.instances).values()
+
+
+def _has_begun(facts: JobFacts, node: NodeFacts) -> bool:
+    """Whether it may have run; one that its developer launched, and that was seen in line only, has not."""
+    newest = facts.newest
+    in_line = newest is not None and newest.seen and newest.started is None
+    registered = bool(node.instance_id) and facts.registrations.get(node.node) == node.instance_id
+    return not in_line or registered or node.marker is not None
 
 
 def _unless_asked(facts: JobFacts, finding: LossFinding) -> LossFinding:

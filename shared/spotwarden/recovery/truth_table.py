@@ -87,6 +87,13 @@ TABLE = (
     ),
     TruthRow(
         None,
+        Fate.UNSERVED,
+        None,
+        LossVerdict.RECOVER,
+        "the request for the Flex-start VM expired before there was capacity",
+    ),
+    TruthRow(
+        None,
         Fate.STOPPED,
         None,
         LossVerdict.CLOSE,
@@ -124,13 +131,19 @@ class Judgement(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def judge(
-    node: NodeFacts, limits: RecoveryLimits, tick: Tick, *, early: bool = False, flexible: bool = False
+    node: NodeFacts,
+    limits: RecoveryLimits,
+    tick: Tick,
+    *,
+    early: bool = False,
+    flexible: bool = False,
+    began: bool = True,
 ) -> Judgement:
     """Say what is to be done about an instance of a job that is open; `early` where the job wants that.
 
-    `flexible` where it was a Flex-start VM.
+    `flexible` where it was a Flex-start VM, which `began` to run or not.
     """
-    fate = fate_of(node, limits, tick, flexible=flexible)
+    fate = fate_of(node, limits, tick, flexible=flexible, began=began)
     now = now_of(node, limits, tick, early=early)
     marked = node.marker is not None
     row = _row(marked, fate, now)

@@ -4,6 +4,7 @@ from datetime import datetime, timedelta
 
 from spotwarden.model.instance import Status
 from spotwarden.model.notice import Notice
+from tests.simulation.commands import Kind
 from tests.simulation.plane.jobs import PlaneJob
 from tests.simulation.plane.judged import JudgedWorld
 
@@ -22,8 +23,8 @@ def down_since(job: PlaneJob, world: JudgedWorld) -> datetime:
 
 def not_waiting(notice: Notice, job: PlaneJob, world: JudgedWorld) -> str:
     """Why it is not true that a job waits for room for as long as a notice says; "" where it is."""
-    if len(job.nodes) > 1:
-        return ""  # A gang may run in part before Compute Engine undoes it.
+    if job.kind is not Kind.FLEX and not job.climbs:
+        return ""  # A gang, for one, may run in part before Compute Engine undoes it.
     began = world.oracle.began
     for vm in world.oracle.there(job):
         runs = vm.seen.status in UP and began.get(vm.seen.id, notice.at) < notice.at - APART
