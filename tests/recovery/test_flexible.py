@@ -99,9 +99,12 @@ def test_a_persons_delete_of_a_vm_that_waits_for_room_closes_the_job(gone, error
     assert gone(ADA, error=error).state is AttemptState.STOPPED
 
 
-def test_a_vm_that_went_in_line_without_a_word_is_asked_for_again_once_the_log_would_tell(gone, limits):
-    """The log may be late, and a person may have deleted it."""
-    attempt = gone("")
+@pytest.mark.parametrize("error", [GONE, ""], ids=["its insert failed", "its insert was done"])
+def test_a_vm_that_went_in_line_without_a_word_is_asked_for_again_once_the_log_would_tell(
+    gone, limits, error
+):
+    """The log may be late, and a person may have deleted it; nobody hears that it runs."""
+    attempt = gone("", error=error)
     assert (attempt.state, attempt.not_before) == (AttemptState.BACKING_OFF, NOW + limits.log_delay)
 
 

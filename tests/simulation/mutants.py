@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from spotwarden.model.action import CloseCase
 from spotwarden.model.attempt import AttemptState
 from spotwarden.model.case import Case
+from spotwarden.model.instance import Status
 from spotwarden.model.marker import MarkerBody
 from spotwarden.model.outcome import Done, Rejected
 from spotwarden.ports import Cloud
@@ -33,13 +34,15 @@ NO_TIME = timedelta(0)
 class Mutant(msgspec.Struct, frozen=True, kw_only=True):
     """One thing that is no longer so: a name that means something else, or ports that do.
 
-    `test` is the unit test that finds out what histories cannot, by its file and its name.
+    `test` is the unit test that finds out what histories cannot, by its file and its name. With a `story`
+    each history of the plane tells that one.
     """
 
     patch: Patch | None = None
     wrap: Callable[[Cloud], Cloud] = as_it_is
     where: str = "both"
     test: str = ""
+    story: str = ""
 
     def applied(self) -> AbstractContextManager[None]:
         """Have it so until the end of the block; ports are wrapped by whoever makes a world."""
@@ -366,15 +369,70 @@ def _operations_are_whole(cloud: Cloud) -> Cloud:
     return replace(cloud, compute=Bent(cloud.compute, operations=operations))
 
 
+def _waiting(target: str, make: Make) -> Mutant:
+    return Mutant(patch=Patch(target=target, make=make), where="plane", story="flex")
+
+
+FLEX: Mapping[str, Mutant] = {
+    "Flex-start: a stop leaves what waits": _waiting(
+        "notify.links.ending:_deleted", instead(lambda _old, meant, *, delete: meant if delete else [])
+    ),
+    "Flex-start: what waits counts as stopped": _waiting(
+        "recovery.fates:KEPT", becomes(lambda old: {*old, Status.PENDING})
+    ),
+    "Flex-start: compliance judges what waits": _waiting(
+        "governance.compliance.gather:UP", becomes(lambda old: old | {Status.PENDING})
+    ),
+    "Flex-start: no owner hears that it waits": _waiting("recovery.request_outcome:_in_line", gives(None)),
+    "Flex-start: no owner hears that what they launched waits": _waiting(
+        "recovery.attempts:tell_if_pending", gives(None)
+    ),
+    "Flex-start: what is deleted in line is asked for again": _waiting(
+        "recovery.asking:_went_in_line", gives(value=False)
+    ),
+    "Flex-start: a person's delete in line is not heard": _waiting(
+        "recovery.removal:_removed_at_birth", gives(value=False)
+    ),
+    "Flex-start: the wait of what is just made is run time": _waiting(
+        "recovery.adopting:_has_not_begun", gives(value=False)
+    ),
+    "Flex-start: a request that expired has run": _waiting("recovery.judging:_has_begun", gives(value=True)),
+}
 PORTS: Mapping[str, Mutant] = {
     "the operations that a list lacks are not missed": Mutant(wrap=_operations_are_whole),
     **{name: Mutant(wrap=wrap) for name, wrap in MUTATIONS.items()},
 }
-_ALL: Mapping[str, Mutant] = {**PORTS, **RECOVERY, **GOVERNANCE, **NOTIFY}
+_ALL: Mapping[str, Mutant] = {**PORTS, **RECOVERY, **GOVERNANCE, **NOTIFY, **FLEX}
 
 
 JUDGED = "tests/simulation/plane/test_plane_judge.py::test_the_judge_sees_it"
 TESTS: Mapping[str, str] = {
+    "Flex-start: a stop leaves what waits": (
+        "tests/recovery/test_stop_command.py::test_a_vm_that_waits_for_capacity_is_deleted"
+    ),
+    "Flex-start: compliance judges what waits": (
+        "tests/governance/compliance/test_sweep.py::test_a_vm_that_waits_for_room_is_not_judged_before_it_runs"
+    ),
+    "Flex-start: no owner hears that it waits": (
+        "tests/recovery/test_flexible.py::test_the_owner_is_told_that_it_waits_only_while_it_does"
+    ),
+    "Flex-start: no owner hears that what they launched waits": (
+        "tests/recovery/test_flexible.py::test_the_owner_of_a_vm_launched_by_hand_is_told_that_it_waits"
+    ),
+    "Flex-start: what is deleted in line is asked for again": (
+        "tests/recovery/test_flexible.py"
+        "::test_a_vm_that_went_in_line_without_a_word_is_asked_for_again_once_the_log_would_tell"
+    ),
+    "Flex-start: a person's delete in line is not heard": (
+        "tests/recovery/test_flexible.py::test_a_persons_delete_of_a_vm_that_waits_for_room_closes_the_job"
+    ),
+    "Flex-start: the wait of what is just made is run time": (
+        "tests/recovery/test_flexible.py"
+        "::test_its_wait_is_no_run_time_where_it_is_seen_first_while_it_is_being_made"
+    ),
+    "Flex-start: a request that expired has run": (
+        "tests/recovery/test_flexible.py::test_an_expired_request_of_its_developers_is_no_end_of_the_jobs_own"
+    ),
     "markers of a zone that is hidden are put aside": (
         "tests/recovery/test_unseen.py::test_a_marker_is_put_aside_only_when_all_zones_are_shown"
     ),

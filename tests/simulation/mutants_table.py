@@ -103,7 +103,7 @@ def _in_recovery(mutant: Mutant, histories: int) -> Found:
 
 
 def _in_the_plane(mutant: Mutant, histories: int) -> Found:
-    setting = PlaneSetting()
+    setting = PlaneSetting(story=mutant.story)
     return _play(histories, lambda number: _faults_of(setting, number, PlaneWorld(wrap=mutant.wrap)))
 
 

@@ -36,6 +36,7 @@ from spotwarden.recovery.waits import is_due, tell_of_wait
 
 REMOVED = "a person has removed an instance of it since"
 EXPIRED = "stockout: the request expired before there was capacity"
+UNTOLD = "the VM is gone, it never registered, and the log doesn't tell why yet"
 TOLD_LATE = timedelta(minutes=5)
 """What was asked for longer ago may be lost again by the time it is told of: then it is looked for first."""
 
@@ -118,7 +119,8 @@ def _gone_in_line(
 ) -> Step | None:
     """Stop with a person who has deleted a VM before it ran, or ask elsewhere where its request has expired.
 
-    None where it is there, or may be, or has registered itself, or the log says nothing of it.
+    What the log does not tell of yet is waited for. None where the VM is there, or may be, or has registered
+    itself, or went in another way.
     """
     vm_id = operation.target_id
     there = any(instance.id == vm_id for instance in (*facts.instances, *facts.namesakes))
@@ -126,10 +128,12 @@ def _gone_in_line(
         return None
     if removed(facts, newest.attempt):
         return stop(facts, newest, REMOVED, tick)
-    causes = (cause_of(node) for node in facts.tried if node.instance_id == vm_id)
-    if any(cause and cause.kind in REMOVALS and actor(cause.user) is Actor.GOOGLE for cause in causes):
-        return refused(facts, newest, EXPIRED, policy, tick)
-    return None
+    causes = [cause_of(node) for node in facts.tried if node.instance_id == vm_id]
+    cause = next((cause for cause in causes if cause), None)
+    if cause is None:
+        return refused(facts, newest, UNTOLD, policy, tick)
+    by_google = cause.kind in REMOVALS and actor(cause.user) is Actor.GOOGLE
+    return refused(facts, newest, EXPIRED, policy, tick) if by_google else None
 
 
 def _look_for(facts: JobFacts, attempt: Attempt, operation: Operation) -> Step | None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from spotwarden.model.instance import Status
 from spotwarden.model.notice import Notice
 from spotwarden.model.policy import Policy
+from tests.fakes.fate import is_flexible
 from tests.fakes.vms import Vm
 from tests.simulation.plane.jobs import CAP, OPS, PlaneJob, violates
 from tests.simulation.plane.judged import JudgedWorld
@@ -260,6 +261,8 @@ class MailJudge:
             vm = self._oracle.seen.get(vm_id)
             if vm is None or self._world.mine.get(vm_id) is not job:
                 self._false(notice, f"{vm_id} is no VM of {notice.job}")
+            elif is_flexible(vm.body) and vm_id not in self._oracle.began:
+                self._false(notice, f"{vm.seen.name} {vm_id[-4:]} has waited for room, and never ran")
             elif _said_gone(notice, vm.seen.name):
                 continue
             elif notice.at - self._ended(vm, notice.at) > MOMENT and vm.seen.status not in UP:

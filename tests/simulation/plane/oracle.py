@@ -456,6 +456,8 @@ class Oracle:
         if self.policies.get(process.tick.sweep, _ENFORCING).mode is Mode.OBSERVE:
             self.fault(f"{who}, which only observes")
         why = self._unjustified(process, job, vm, call)
+        if call == "stop" and vm.seen.status is Status.PENDING:
+            why = "Compute Engine stops nothing that waits for room, and it runs later"
         if why:
             self.fault(f"{who} of {job.name}: {why}")
         at = self._world.now()
