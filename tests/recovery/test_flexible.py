@@ -239,6 +239,26 @@ def test_its_wait_is_no_run_time_where_it_is_seen_first_while_it_is_being_made(b
     assert step(by_hand(Status.RUNNING, started=began)).record.started == began
 
 
+def test_a_vm_that_the_lists_may_hide_has_not_begun(some, placing, walk):
+    """Its insert is done, and it may be PENDING."""
+    insert = some.operation("insert", name="op", target_id="2001", request_id="r")
+    steps, after = walk(placing(insert), some.surveyed(inserts=(insert,), unreachable=(HOME,)))
+    assert (isinstance(steps[-1], Wait), after.newest.state) == (True, AttemptState.PLACING)
+    assert not [item for item in steps if isinstance(item, Tell)]
+
+
+@pytest.mark.parametrize(("status", "waits"), [(Status.PENDING, True), (Status.PROVISIONING, False)])
+def test_a_vm_whose_request_was_not_answered_has_not_begun_while_it_waits(some, placing, walk, status, waits):
+    """The lists show it, and nobody hears that it runs, nor registers it, before it has room."""
+    there = some.instance(id="2001", status=status, started=None, job="test-vm", attempt=2, turn=1)
+    facts = placing(None, instances=(there,))
+    sent = replace(facts.ledger[-1].attempt, tries=(asked(operation=""),))
+    ledger = (facts.ledger[0], replace(facts.ledger[1], attempt=sent))
+    steps, after = walk(replace(facts, ledger=ledger))
+    assert any(isinstance(item, Tell) for item in steps) is not waits
+    assert after.newest.state is (AttemptState.PLACING if waits else AttemptState.RUNNING)
+
+
 @pytest.mark.parametrize("done", [True, False])
 @pytest.mark.parametrize(("status", "told"), [(Status.PENDING, True), (Status.PROVISIONING, False)])
 def test_the_owner_is_told_that_it_waits_only_while_it_does(some, placing, step, done, status, told):

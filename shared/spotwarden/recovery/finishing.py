@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from msgspec.structs import replace
 
-from spotwarden.model.action import RegisterInstance, Step, Tell, WriteAttempt
+from spotwarden.model.action import RegisterInstance, Step, Tell, Wait, WriteAttempt
 from spotwarden.model.attempt import Attempt, Recorded, TryKind
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.instance import Instance
@@ -14,6 +14,7 @@ from spotwarden.model.tick import Tick
 from spotwarden.recovery import notices
 from spotwarden.recovery.elastic import in_order, lacking_of
 from spotwarden.recovery.fates import alive
+from spotwarden.recovery.flexible import is_flexible, waiting
 from spotwarden.recovery.inserts import of_requests
 from spotwarden.recovery.lifecycle import AttemptEvent, follow
 
@@ -25,8 +26,10 @@ def finish(
     tick: Tick,
     event: AttemptEvent = AttemptEvent.CREATED,
 ) -> Step:
-    """The next step of an attempt whose instances are there, by node."""
+    """The next step of an attempt whose instances are there, by node: it waits for what has no room yet."""
     attempt = newest.attempt
+    if is_flexible(facts) and waiting(facts.instances, ids.values()):
+        return Wait(reason=f"attempt {attempt.number} waits for capacity (Flex-start)", soon=False)
     for node, instance_id in ids.items():
         if node not in facts.registered:
             reason = f"attempt {attempt.number} is instance {instance_id}"

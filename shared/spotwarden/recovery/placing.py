@@ -32,6 +32,7 @@ from spotwarden.recovery.finishing import (
     started_beside,
     whole,
 )
+from spotwarden.recovery.flexible import is_flexible
 from spotwarden.recovery.launching import prepare
 from spotwarden.recovery.leasing import is_held_by_another, lease, until
 from spotwarden.recovery.lifecycle import AttemptEvent
@@ -53,7 +54,9 @@ def carry_on(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> S
             return slice_placing.place(facts, newest, named, policy, tick)
         if attempt.tries[-1].operation or facts.operation:
             return created(facts, newest, policy, tick)
-        return _guarded(facts, newest, policy, tick)
+        # Whoever asked for a Flex-start VM may not have been answered, and it waits all the same.
+        told = tell_of_wait(facts, newest, policy, tick) if is_flexible(facts) else None
+        return told or _guarded(facts, newest, policy, tick)
     if facts.unanswered >= UNANSWERED_AT_MOST:
         return _let_go(newest, tick)
     return _undone(facts, newest, policy, tick) or _asking(facts, newest, policy, tick)

@@ -119,13 +119,15 @@ def _gone_in_line(
 ) -> Step | None:
     """Stop with a person who has deleted a VM before it ran, or ask elsewhere where its request has expired.
 
-    What the log does not tell of yet is waited for. None where the VM is there, or may be, or has registered
-    itself, or went in another way.
+    What the log does not tell of yet is waited for, and so is what the lists may hide. None where the VM is
+    there, or has registered itself, or went in another way.
     """
     vm_id = operation.target_id
     there = any(instance.id == vm_id for instance in (*facts.instances, *facts.namesakes))
-    if there or facts.unsure or vm_id in facts.registrations.values():
+    if there or vm_id in facts.registrations.values():
         return None
+    if facts.unsure:
+        return Wait(reason=f"the list of instances is incomplete ({facts.unsure})", soon=False)
     if removed(facts, newest.attempt):
         return stop(facts, newest, REMOVED, tick)
     causes = [cause_of(node) for node in facts.tried if node.instance_id == vm_id]
@@ -158,6 +160,8 @@ def come_of(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> St
         return survey(facts, newest.attempt)
     if facts.unsure:
         return Wait(reason=f"the list of instances is incomplete ({facts.unsure})", soon=False)
+    if is_flexible(facts) and removed(facts, newest.attempt):
+        return stop(facts, newest, REMOVED, tick)
     ids = finishing.came_of(facts, newest.attempt)
     if step := _in_line_still(facts, newest, ids, policy, tick):
         return step

@@ -55,7 +55,8 @@ def tell_if_pending(facts: JobFacts, policy: Policy, tick: Tick) -> Step | None:
 
 def is_due(attempt: Attempt, tick: Tick) -> bool:
     """Whether its owner would be told of a wait now, if it waits."""
-    held = attempt.lease is not None and attempt.lease.until > tick.now
+    lease = attempt.lease
+    held = lease is not None and lease.holder != tick.sweep and lease.until > tick.now
     return _stage(attempt, tick) > attempt.waits_told and not held
 
 
@@ -72,8 +73,10 @@ def _waits_for_room(facts: JobFacts, attempt: Attempt, policy: Policy, tick: Tic
         return attempt.seen and is_flexible(facts) and waiting(facts.instances, attempt.wanted.values())
     if not attempt.tries:
         return bool(kept_away(facts, policy.placement, tick.now - attempt.created))
-    if attempt.in_line and is_flexible(facts):
+    asked = attempt.state is AttemptState.PLACING and not attempt.tries[-1].error
+    if asked and is_flexible(facts):
         # The group of a slice has no VM until there is room for all of them.
-        return bool(pending(facts, attempt)) or attempt.tries[-1].group is not None
+        group = attempt.in_line and attempt.tries[-1].group is not None
+        return group or bool(pending(facts, attempt))
     refused = [tried for tried in attempt.tries if tried.error]
     return not attempt.in_line and bool(refused) and refusal(refused[-1].error) in NO_ROOM

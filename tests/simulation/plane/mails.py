@@ -261,10 +261,10 @@ class MailJudge:
             vm = self._oracle.seen.get(vm_id)
             if vm is None or self._world.mine.get(vm_id) is not job:
                 self._false(notice, f"{vm_id} is no VM of {notice.job}")
-            elif is_flexible(vm.body) and vm_id not in self._oracle.began:
-                self._false(notice, f"{vm.seen.name} {vm_id[-4:]} has waited for room, and never ran")
             elif _said_gone(notice, vm.seen.name):
                 continue
+            elif is_flexible(vm.body) and vm_id not in self._oracle.began:
+                self._false(notice, f"{vm.seen.name} {vm_id[-4:]} waits for room, and has not run")
             elif notice.at - self._ended(vm, notice.at) > MOMENT and vm.seen.status not in UP:
                 self._false(notice, f"{vm.seen.name} {vm_id[-4:]} has run no more for long")
             elif not vm.seen.zone.startswith(notice.evidence.get("zone", "")):
