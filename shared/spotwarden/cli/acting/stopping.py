@@ -40,7 +40,8 @@ def stop(job: str, *, delete: bool, why: str, yes: bool) -> None:
 
     The job is closed first, so that nothing restarts it; then its VMs are stopped. Their disks are kept
     and cost money, unless you add --delete. Data on local SSDs is lost. A job that waits for capacity is
-    stopped, too. The exit status is 1 if it wasn't stopped or we couldn't check.
+    stopped, too; its VM that waits is deleted. The exit status is 1 if it wasn't stopped or we couldn't
+    check.
 
     \b
     Examples:
