@@ -236,7 +236,7 @@ def _memory_disks(scene: GcloudScene) -> list[dict[str, Any]]:
             compact(
                 autoDelete=True,
                 diskSizeGb=whole_gb(disk.get("size")),
-                initializeParams={"diskType": scene.zonal("local-nvdimm", "aep-nvdimm", "diskTypes")},
+                initializeParams={"diskType": disk_type(scene, "local-nvdimm", "aep-nvdimm")},
                 interface="NVDIMM",
                 mode="READ_WRITE",
                 type="SCRATCH",

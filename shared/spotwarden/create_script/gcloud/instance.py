@@ -9,7 +9,7 @@ from spotwarden.create_script.gcloud import disks
 from spotwarden.create_script.gcloud.defaults import SCOPES
 from spotwarden.create_script.gcloud.images import boot_image
 from spotwarden.create_script.gcloud.landing import LANDS, landed
-from spotwarden.create_script.gcloud.letters import BULK, CONTAINER, CREATE
+from spotwarden.create_script.gcloud.letters import BULK, CONTAINER, CREATE, TEMPLATE
 from spotwarden.create_script.gcloud.links import ResourceLink
 from spotwarden.create_script.gcloud.machine import accelerators, machine_type, network_performance
 from spotwarden.create_script.gcloud.metadata import (
@@ -139,6 +139,8 @@ def _affinity(scene: GcloudScene) -> dict[str, Any] | None:
 def _policies(scene: GcloudScene) -> list[str] | None:
     parts = {"project": scene.project, "region": scene.region}
     policies = scene.args["resource-policies"] or []
+    if scene.command == TEMPLATE:
+        return policies or None
     links = [scene.link("resource-policies", policy, "resourcePolicies", **parts) for policy in policies]
     return [link.parts["name"] if scene.bare else link for link in links] or None
 
