@@ -3,14 +3,17 @@
 from datetime import timedelta
 
 import pytest
+from msgspec.structs import replace
 
 from spotwarden.model.governance import GovernanceLimits, JobCap, Remedy
 from spotwarden.model.notice import Way
+from spotwarden.notify.templates import mail
 from tests.fakes.trouble import rejected
 from tests.fakes.world import load
 from tests.governance.caps.cap_world import CapWorld
 from tests.governance.slices.slice_world import OWNER, asked_of_vms, deleted_groups, launch
 from tests.notify.links.answer_web import Web
+from tests.notify.templates.messages import links, pending
 
 HOUR = timedelta(hours=1)
 CAP = JobCap(max_runtime=10 * HOUR, longest=20 * HOUR, remedy=Remedy.STOP)
@@ -51,6 +54,16 @@ def test_a_click_deletes_the_slice_by_its_group_once(web):
     written = next(entry for entry in web.audit() if entry["action"] == "DeleteGroup")
     assert OWNER in written["why"]
     assert {target["id"] for target in written["detail"]["targets"]} == made.vms
+
+
+def test_the_button_in_the_mail_says_that_the_slice_is_deleted(web):
+    """As the page behind it; of a VM that can be stopped it says so."""
+    warned = web.world.notices()[0]
+    single = replace(warned, instances=(replace(warned.instances[0], group=None),))
+    for notice, label in ((warned, "Delete now"), (single, "Stop now")):
+        about = pending(notice)
+        text = mail([about], links=links(about), message_id="m", at=notice.at, again=False).text
+        assert [name for name in ("Delete now", "Stop now") if name in text] == [label]
 
 
 def test_a_slice_whose_group_has_become_another_is_not_touched(web):

@@ -128,7 +128,8 @@ def _buttons(notice: Notice, links: MailLinks) -> tuple[Button, ...]:
     labels = {
         Way.KEEP: f"Keep for {hours(links.keep)}" if links.keep else "Keep it",
         Way.EXTEND: f"Extend by {hours(links.extend)}" if links.extend else "Extend",
-        Way.STOP: "Stop now",
+        # A slice can't be stopped.
+        Way.STOP: "Delete now" if _is_slice(notice) else "Stop now",
         Way.RESTART: "Restart",
         Way.APPROVE: "Approve",
     }
@@ -138,6 +139,11 @@ def _buttons(notice: Notice, links: MailLinks) -> tuple[Button, ...]:
         for way, url in offered
         if safe_url(url)
     )
+
+
+def _is_slice(notice: Notice) -> bool:
+    """Whether all of its VMs are parts of TPU slices, which go as a whole."""
+    return bool(notice.instances) and all(target.group for target in notice.instances)
 
 
 def _commands(notice: Notice, links: MailLinks) -> list[str]:
