@@ -57,8 +57,9 @@ def slice_broken(facts: JobFacts, attempt: Attempt, gone: Mapping[str, Removal],
         notices.node_removed(facts, attempt, gone, tick),
         what=f"{facts.job} is a TPU slice and lacks {', '.join(gone)}",
         why="; ".join(f"{node} was removed by {users[node]}" for node in gone),
-        then=f"A slice needs all of its VMs. {minutes} minutes after the removal Spotwarden closes the job;"
-        f" it doesn't delete {', '.join(left)}, which cost money until somebody does",
+        then=f"A slice needs all of its VMs. {minutes} minutes after the removal Spotwarden closes the job."
+        f" What is left of the slice ({', '.join(left)}) costs money until the rule orphan deletes it,"
+        " after a warning, or somebody does",
         todo=f"to get the whole slice back, run `spotwarden restart {facts.job}`; to end it,"
         f" `spotwarden stop {facts.job} --delete`",
     )

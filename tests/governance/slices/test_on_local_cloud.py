@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import msgspec
 
-from spotwarden.layout import OpenJob, StatusCode
+from spotwarden.layout import OpenJob
 from spotwarden.model.attempt import Attempt, AttemptState
 from spotwarden.model.governance import JobCap, OrphanLimits, Remedy
 from tests.localcloud.permissions.governing import SOON
@@ -56,27 +56,26 @@ def test_a_slice_over_its_runtime_cap_is_warned_deleted_as_one_and_stays_away():
 
 @long
 def test_what_a_person_leaves_of_a_slice_is_warned_of_and_deleted_as_one():
-    """One VM is deleted by hand, and the job ends: the rest goes by its group, and its template after it."""
+    """One VM is deleted by hand: recovery closes the job, and the rest goes by its group."""
     orphan = OrphanLimits(after=timedelta(0), looks=1, grace=SOON)
     with Stage("reap_vms", orphan=orphan, governance=ROOM) as stage:
         first = min(sliced(stage))
         stage.sweep("recover_spot")
         stage.end(first)
-        for _ in range(3):
-            stage.wait(minutes=3)
+        for _ in range(5):
+            stage.wait(minutes=8)
             stage.sweep("recover_spot")
         assert "node_removed" in stage.kinds()
-        stage.store(StatusCode(job="train"), b"0")
-        stage.sweep("recover_spot")
+        assert newest(stage).state is AttemptState.STOPPED
         stage.wait(minutes=20)
         stage.sweep_until(lambda: is_gone(stage), limit=8, minutes=5)
         assert asked(stage, "delete") == ["train-1-1-abcd"]
         warned = next(notice for notice in stage.heard() if notice.kind == "orphan_warning")
         assert warned.what == "TPU slice train (1 VM) is no longer needed by its job"
-        assert warned.why.startswith("its job ended with status 0, but 1 of the 2 VMs of its TPU slice still")
+        assert warned.why.startswith(
+            "its job was closed (stopped), but 1 of the 2 VMs of its TPU slice still"
+        )
         for _ in range(3):
             stage.wait(minutes=2)
             stage.sweep("recover_spot")
-        assert newest(stage).state is AttemptState.ENDED
         assert stage.names(stage.layout.build(OpenJob(job="train"))) == []
-        assert not stage.get("global/instanceTemplates").get("items")
