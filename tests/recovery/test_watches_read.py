@@ -36,7 +36,7 @@ def counted_reads(cloud: MemoryCloud) -> list[str]:
         names.append(name)
         return read(name, **how)
 
-    cloud.store.read = counted  # type: ignore[method-assign]
+    cloud.store.read = counted  # type: ignore[method-assign]  # what is counted
     return names
 
 

@@ -132,7 +132,7 @@ def _is_slip(name: str, other: str) -> bool:
     """Whether one letter is another, two are swapped, or one in the middle is missing or too many."""
     if len(name) == len(other):
         differ = [number for number, pair in enumerate(zip(name, other, strict=True)) if len({*pair}) > 1]
-        swapped = len(differ) == 2 and sorted(name) == sorted(other) and differ[1] == differ[0] + 1  # noqa: PLR2004
+        swapped = len(differ) == 2 and sorted(name) == sorted(other) and differ[1] == differ[0] + 1  # noqa: PLR2004 — a swap is of two
         return len(differ) == 1 or swapped
     short, long = sorted((name, other), key=len)
     within = range(1, len(long) - 1)
