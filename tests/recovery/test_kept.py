@@ -202,3 +202,31 @@ def test_an_older_vm_that_its_owner_starts_is_the_job_again(some, walk, asked, o
     rests = some.instance(id="1002", job="test-vm", attempt=2, status=Status.TERMINATED)
     steps, _ = walk(some.job(ledger=ledger, nodes=(), instances=(older, rests)), some.surveyed(older, rests))
     assert any(isinstance(step, StartInstance) for step in steps) is (since < timedelta(0))
+
+
+@pytest.mark.parametrize(
+    ("ends", "again"), [("compute.instances.guestTerminate", False), ("compute.instances.preempted", True)]
+)
+def test_a_vm_that_its_owner_started_and_that_shut_down_ends_its_job(some, walk, asked, ours, ends, again):
+    """Recovery was about to start it: its program has come to an end meanwhile, unless it was preempted."""
+    lost = NOW - timedelta(minutes=10)
+    history = (
+        some.operation(at=lost),
+        some.operation("start", name="op-2", at=lost + timedelta(minutes=1), user="ada@x.org"),
+        some.operation(ends, name="op-3", at=lost + timedelta(minutes=2)),
+    )
+    vm = some.instance(status=Status.TERMINATED, started=lost + timedelta(minutes=1))
+    claimed = some.attempt(
+        2,
+        AttemptState.PLACING,
+        lost=lost,
+        replaces={"test-vm": "1001"},
+        tries=(asked(kind=TryKind.START),),
+        lease=ours,
+    )
+    ledger = (some.attempt(1, instances={"test-vm": "1001"}), claimed)
+    node = some.node(marker=None, instance=vm, history=history)
+    facts = some.job(ledger=ledger, nodes=(node,), instances=(vm,))
+    steps, known = walk(facts, some.surveyed(vm, inserts=history))
+    assert any(isinstance(step, StartInstance) for step in steps) is again
+    assert (known.newest.state is AttemptState.STOPPED) is not again

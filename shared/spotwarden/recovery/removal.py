@@ -9,7 +9,7 @@ from spotwarden.recovery.actors import Actor, actor
 from spotwarden.recovery.fates import KINDS, REMOVALS, Fate, alive, cause_of
 from spotwarden.recovery.identity import CLOCKS_APART
 from spotwarden.recovery.launching import delete_id
-from spotwarden.recovery.reopening import instances_of
+from spotwarden.recovery.reopening import instances_of, is_persons_start
 from spotwarden.recovery.slice_groups import is_removal
 
 
@@ -68,10 +68,19 @@ def removed(facts: JobFacts, attempt: Attempt) -> bool:
     """
     ours = [node_facts for node_facts in _replaced(facts, attempt) if not asked_since(node_facts, attempt)]
     return (
-        any(on_purpose(facts, node) for node in ours)
+        any(on_purpose(facts, node) or _ended_again(facts, node, attempt) for node in ours)
         or _removed_at_birth(facts, attempt)
         or removed_beside(facts, _lost(facts, attempt))
     )
+
+
+def _ended_again(facts: JobFacts, node: NodeFacts, attempt: Attempt) -> bool:
+    """Whether a person has started a single VM since it was lost, and it has shut down: so ends a job."""
+    if attempt.lost is None or attempt.early or len(attempt.replaces) > 1:
+        return False
+    lost, stopped = attempt.lost, removal_of(facts, node)
+    started = any(is_persons_start(item) and item.at and item.at > lost for item in node.history)
+    return started and stopped is not None
 
 
 def _removed_at_birth(facts: JobFacts, attempt: Attempt) -> bool:
