@@ -236,6 +236,8 @@ def test_what_was_used_refused_and_left_is_shown():
         "refused": {"compute.disks.list": 2},
         "unused": [
             "compute.globalOperations.list",
+            "compute.instanceGroupManagers.delete",
+            "compute.instanceGroupManagers.get",
             "compute.instances.stop",
             "pubsub.topics.publish",
             "storage.objects.create",
