@@ -34,10 +34,14 @@ def test_a_stopped_vm_goes_on_when_it_is_started_again(lab):
 
 
 def test_what_a_killed_program_was_writing_does_not_go_up(lab):
-    """The whole file of before stays in the bucket; one that is written at its end alone goes up as it is."""
+    """The whole file of before stays in the bucket; one that is written at its end alone goes up as it is.
+
+    Two processes write it: a busy machine may hold up one of them half-way for seconds.
+    """
     vm = lab.job(
         'cd "$SPOTWARDEN_OUTPUT"; seq 20000 > model; touch -d "-1 minute" model; echo 1 > curve.csv;'
-        'trap "echo 2 >> curve.csv; while sleep 0.1; do seq 15000 > model; done" TERM; sleep 60 & wait'
+        "write() { while sleep 0.1; do seq 15000 > model; done; };"
+        'trap "echo 2 >> curve.csv; write & write" TERM; sleep 60 & wait'
     )
     whole = lab.until(lambda: vm.object("output/model"), "the model")
     vm.preempt()

@@ -2302,7 +2302,7 @@ group_runs() {
   return 1
 }
 
-# Ask it to end, and make it end when that has taken too long. Its status is in ENDED; KILLED is set where it had to be.
+# Ask it to end, and make it end when that has taken too long. Its status is in ENDED; KILLED is when it had to be.
 # Whoever ended in time was not in the middle of what it wrote after the signal, in WHOLE_AFTER.
 stop_program() {
   local wait=$1 end=$((SECONDS + $1))
@@ -2319,7 +2319,8 @@ stop_program() {
   fi
   if [ -n "$WHOLE_AFTER" ] && group_runs; then
     say "the program did not end within $wait s of SIGTERM and is killed"
-    KILLED=1 WHOLE_AFTER=""
+    now
+    KILLED=$REPLY WHOLE_AFTER=""
     [ -z "${ENGINE:-}" ] || timeout 5 "$ENGINE" kill "spotwarden-$NODE" >/dev/null 2>&1
   fi
   kill -KILL -- "-$PROGRAM" 2>/dev/null
@@ -2869,7 +2870,8 @@ taken_meanwhile() {
 whole_until() {
   now
   [ "$ENDED" -lt 128 ] && [ -z "$KILLED" ] && REPLY=9999999999
-  REPLY=$((REPLY - 2))
+  # Of a program that we killed it is then, however long it took to hear its last.
+  REPLY=$((${KILLED:-$REPLY} - 2))
 }
 
 # Another VM goes on with the job. What this one has trained since then is lost.

@@ -174,7 +174,8 @@ taken_meanwhile() {
 whole_until() {
   now
   [ "$ENDED" -lt 128 ] && [ -z "$KILLED" ] && REPLY=9999999999
-  REPLY=$((REPLY - 2))
+  # Of a program that we killed it is then, however long it took to hear its last.
+  REPLY=$((${KILLED:-$REPLY} - 2))
 }
 
 # Another VM goes on with the job. What this one has trained since then is lost.

@@ -239,7 +239,7 @@ group_runs() {
   return 1
 }
 
-# Ask it to end, and make it end when that has taken too long. Its status is in ENDED; KILLED is set where it had to be.
+# Ask it to end, and make it end when that has taken too long. Its status is in ENDED; KILLED is when it had to be.
 # Whoever ended in time was not in the middle of what it wrote after the signal, in WHOLE_AFTER.
 stop_program() {
   local wait=$1 end=$((SECONDS + $1))
@@ -256,7 +256,8 @@ stop_program() {
   fi
   if [ -n "$WHOLE_AFTER" ] && group_runs; then
     say "the program did not end within $wait s of SIGTERM and is killed"
-    KILLED=1 WHOLE_AFTER=""
+    now
+    KILLED=$REPLY WHOLE_AFTER=""
     [ -z "${ENGINE:-}" ] || timeout 5 "$ENGINE" kill "spotwarden-$NODE" >/dev/null 2>&1
   fi
   kill -KILL -- "-$PROGRAM" 2>/dev/null
