@@ -463,7 +463,7 @@ class Oracle:
         at = self._world.now()
         self.removals.append(Removal(at=at, function=function, call=call, vm=vm_id))
         # A person may have gone back to a VM of an earlier launch, once the newest was lost.
-        alone = {other.launch for other in self.there(job)} <= {vm.launch}
+        alone = function != "reap_vms" and {other.launch for other in self.there(job)} <= {vm.launch}
         if function in RULES and (self.is_newest(job, vm) or alone) and not job.over:
             self._governed(job, vm)
 
