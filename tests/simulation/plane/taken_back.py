@@ -42,9 +42,11 @@ def still_holds(notice: Notice, job: PlaneJob, world: JudgedWorld, oracle: "Orac
     moved = any(world.guests.moved_between(vm.seen.id, since, now + MOMENT) for vm in oracle.there(job))
     extended = any(key == job.name and at > since for key, at, _ in oracle.extensions.values())
     over = bool(job.over) and job.over_since is not None and job.over_since < since
+    # A gang is as old as its youngest node: docs/governance/caps.md.
+    refilled = any(vm.seen.started and vm.seen.started > first for vm in oracle.there(job))
     holds = {
         "compliance": (all(violates(vm) for vm in vms), "the VM still violates the policy"),
-        "instance_cap": (not extended, "the VM is still up"),
+        "instance_cap": (not extended and not refilled, "the VM is still up"),
         "job_cap": (job.capped and not extended, "its job still runs"),
         "idle": (not worked and not moved, "its GPUs have done nothing since"),
         "stall": (not moved, "its job has made no progress since"),
