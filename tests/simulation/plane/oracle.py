@@ -418,7 +418,8 @@ class Oracle:
         """Whether the log a sweep read told of a preemption, and not yet of a person's word since."""
         if job.over != STOPPED or job.said is None or process.tick.now >= job.said + self._world.compute.lag:
             return False
-        taken = [self.lost[vm_id] for vm_id in job.touched if vm_id in self.lost]
+        # Of a gang it may have been another node that was taken.
+        taken = [at for vm_id, at in self.lost.items() if self._world.mine.get(vm_id) is job]
         return any(at <= job.said for at in taken)
 
     def _starting(self, process: Process, zone: str, vm_id: str, request_id: str) -> None:
