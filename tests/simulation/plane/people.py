@@ -39,6 +39,8 @@ class People(PlaneGround):
     def person_ends(self, job: PlaneJob, ids: Sequence[str]) -> None:
         """A person removes VMs of a job: that is the person's word about all of it."""
         unclear = any(vm_id in job.doomed for vm_id in ids) or not self._newest(job) & set(ids)
+        # A request that fails within seconds is followed by the next; of a hidden zone nothing is heard.
+        unclear |= any(self._is_unheard_of(vm) for vm in self.vms_of(job) if vm.seen.id in ids)
         job.touched.update(ids)
         job.said, job.told_by_person = self.now(), True
         left = {vm.seen.id for vm in self.up(job)} - {*ids}
@@ -50,6 +52,10 @@ class People(PlaneGround):
         if not job.over:
             self.close(job, STOPPED)
         job.doubtful |= unclear
+
+    def _is_unheard_of(self, vm: Vm) -> bool:
+        hidden = vm.seen.zone in {*self.compute.hidden, *self.compute.dark} or bool(self.compute.lag)
+        return hidden and vm.seen.id not in self.oracle.ran
 
     def _newest(self, job: PlaneJob) -> set[str]:
         """The ids of the VMs of its newest launch; of a gang that bends the newest of each name."""
