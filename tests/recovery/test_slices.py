@@ -109,7 +109,7 @@ def test_one_vm_that_a_person_deletes_closes_the_job_after_a_while(pod):
     pod.cloud.compute.owner_deletes("slice-2")
     pod.settle(5)
     assert pod.newest.state is AttemptState.RUNNING
-    assert pod.notices()[-1] == "node_removed"
+    assert pod.notices()[-1] == "slice_broken"
     pod.settle(30)
     assert pod.newest.state is AttemptState.STOPPED
     pod.settle(20)

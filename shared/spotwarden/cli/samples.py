@@ -182,6 +182,7 @@ def _of_jobs(tick: Tick) -> Iterator[Notice]:
     )
     pair = replace(first, instances={VM: ID, f"{JOB}-2": "1234567890123456791"})
     yield notices.node_removed(facts, pair, {VM: gone}, tick)
+    yield gang_notices.slice_broken(facts, pair, {VM: gone}, tick)
     lacking = {VM: LackingNode(instance_id=ID, since=tick.now)}
     left = replace(pair, number=2, instances={f"{JOB}-2": "1234567890123456791"}, fate=Fate.PREEMPTED.value)
     had = replace(facts, ledger=(Recorded(attempt=pair, generation=1),))

@@ -55,6 +55,7 @@ def slice_broken(facts: JobFacts, attempt: Attempt, gone: Mapping[str, Removal],
     minutes = BROKEN_FOR.seconds // 60
     return replace(
         notices.node_removed(facts, attempt, gone, tick),
+        kind="slice_broken",
         what=f"{facts.job} is a TPU slice and lacks {', '.join(gone)}",
         why="; ".join(f"{node} was removed by {users[node]}" for node in gone),
         then=f"A slice needs all of its VMs. {minutes} minutes after the removal Spotwarden closes the job."

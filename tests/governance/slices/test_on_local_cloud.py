@@ -65,7 +65,7 @@ def test_what_a_person_leaves_of_a_slice_is_warned_of_and_deleted_as_one():
         for _ in range(5):
             stage.wait(minutes=8)
             stage.sweep("recover_spot")
-        assert "node_removed" in stage.kinds()
+        assert "slice_broken" in stage.kinds()
         assert newest(stage).state is AttemptState.STOPPED
         stage.wait(minutes=20)
         stage.sweep_until(lambda: is_gone(stage), limit=8, minutes=5)

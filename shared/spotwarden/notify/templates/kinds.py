@@ -55,6 +55,11 @@ _OF_JOBS = {
     "node_removed": _kind(
         "continues without a node", "A gang continues after one of its nodes was removed.", Severity.WARNING
     ),
+    "slice_broken": _kind(
+        "TPU slice lacks VMs",
+        "Somebody removed VMs of a TPU slice, which needs all of them: its job is closed half an hour later.",
+        Severity.WARNING,
+    ),
     "end_doubted": _kind(
         "not restarted, check its end",
         "A job was preempted and not restarted, because its status code may belong to another run.",
