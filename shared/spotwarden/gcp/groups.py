@@ -67,7 +67,7 @@ class WireMembers(msgspec.Struct, frozen=True, rename="camel"):
     next_page_token: str = ""
 
 
-typed.prepare(WireGroup, WireMembers)
+typed.prepare(WireGroup, WireMembers, wire.WireOperation)
 
 
 class Grouped(Calls):
