@@ -80,7 +80,8 @@ def _ended_again(facts: JobFacts, node: NodeFacts, attempt: Attempt) -> bool:
         return False
     lost, stopped = attempt.lost, removal_of(facts, node)
     started = any(is_persons_start(item) and item.at and item.at > lost for item in node.history)
-    return started and stopped is not None
+    # A limit of its own time is no such end: Compute Engine stops it then.
+    return started and stopped is not None and stopped.kind == "compute.instances.guestTerminate"
 
 
 def _removed_at_birth(facts: JobFacts, attempt: Attempt) -> bool:
