@@ -7,7 +7,7 @@ import pytest
 from tests.e2e.chaos.cloud import served
 from tests.e2e.stories.test_move import HOME, HOURS, JOB, KIT, POLICY, go_on, log, record, spotwarden, until
 from tests.job.training import TRAIN
-from tests.long import long
+from tests.long import long, longest
 
 WORDS = ("--machine", "g2-standard-4", "--zone", HOME, "--no-code", "--no-follow", KIT, "--work", "60h")
 JOB_TOML = """
@@ -81,7 +81,7 @@ def kind(cloud, attempt):
     return (newest["place"], newest.get("spot", True)) if newest else None
 
 
-@long
+@longest
 def test_a_job_behind_its_line_takes_an_on_demand_vm_and_comes_back_to_spot(cloud, tmp_path):
     """It has hours in hand when it stops waiting, and its on-demand VM stands where spot was not."""
     now = datetime.fromisoformat(cloud.get("/local/travel")["now"])
