@@ -230,3 +230,4 @@ def test_a_vm_that_its_owner_started_and_that_shut_down_ends_its_job(some, walk,
     steps, known = walk(facts, some.surveyed(vm, inserts=history))
     assert any(isinstance(step, StartInstance) for step in steps) is again
     assert (known.newest.state is AttemptState.STOPPED) is not again
+    assert ("has shut itself down" in known.newest.reason) is not again

@@ -38,8 +38,8 @@ from spotwarden.recovery.leasing import is_held_by_another, lease, until
 from spotwarden.recovery.lifecycle import AttemptEvent
 from spotwarden.recovery.machines import launch_on, on_machine
 from spotwarden.recovery.progress import UNANSWERED_AT_MOST
-from spotwarden.recovery.removal import may_be_removed, removed
-from spotwarden.recovery.request_outcome import REMOVED, TOLD_LATE, come_of, created, refused, survey
+from spotwarden.recovery.removal import may_be_removed, removed, why_removed
+from spotwarden.recovery.request_outcome import TOLD_LATE, come_of, created, refused, survey
 from spotwarden.recovery.slice_groups import newest_group
 from spotwarden.recovery.waits import tell_of_wait
 
@@ -128,7 +128,7 @@ def _guarded(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> S
 def _removal(facts: JobFacts, newest: Recorded, tick: Tick) -> Step | None:
     """Stop with its owner, and wait where the lists may hide that; None where nobody removed anything."""
     if removed(facts, newest.attempt):
-        return stop(facts, newest, REMOVED, tick)
+        return stop(facts, newest, why_removed(facts, newest.attempt), tick)
     if may_be_removed(facts, newest.attempt):
         return Wait(reason=f"the list of instances is incomplete ({facts.unsure})", soon=False)
     return None

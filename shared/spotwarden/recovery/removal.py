@@ -74,6 +74,13 @@ def removed(facts: JobFacts, attempt: Attempt) -> bool:
     )
 
 
+def why_removed(facts: JobFacts, attempt: Attempt) -> str:
+    """What is said of an attempt that ends since `removed` holds."""
+    if any(_ended_again(facts, node, attempt) for node in _replaced(facts, attempt)):
+        return "its owner had started its VM again, and that has shut itself down"
+    return "one of its VMs was deleted or stopped on purpose meanwhile"
+
+
 def _ended_again(facts: JobFacts, node: NodeFacts, attempt: Attempt) -> bool:
     """Whether a person has started a single VM since it was lost, and it has shut down: so ends a job."""
     if attempt.lost is None or attempt.early or len(attempt.replaces) > 1:

@@ -31,10 +31,9 @@ from spotwarden.recovery.inserts import of_requests
 from spotwarden.recovery.leasing import lease
 from spotwarden.recovery.progress import UNANSWERED_AT_MOST
 from spotwarden.recovery.refusals import RefusalKind, lacks_notice, refusal
-from spotwarden.recovery.removal import removed
+from spotwarden.recovery.removal import removed, why_removed
 from spotwarden.recovery.waits import is_due, tell_of_wait
 
-REMOVED = "a person has removed an instance of it since"
 EXPIRED = "stockout: the request expired before there was capacity"
 UNTOLD = "the VM is gone, it never registered, and the log doesn't tell why yet"
 TOLD_LATE = timedelta(minutes=5)
@@ -129,7 +128,7 @@ def _gone_in_line(
     if facts.unsure:
         return Wait(reason=f"the list of instances is incomplete ({facts.unsure})", soon=False)
     if removed(facts, newest.attempt):
-        return stop(facts, newest, REMOVED, tick)
+        return stop(facts, newest, why_removed(facts, newest.attempt), tick)
     causes = [cause_of(node) for node in facts.tried if node.instance_id == vm_id]
     cause = next((cause for cause in causes if cause), None)
     if cause is None:
@@ -161,7 +160,7 @@ def come_of(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> St
     if facts.unsure:
         return Wait(reason=f"the list of instances is incomplete ({facts.unsure})", soon=False)
     if is_flexible(facts) and removed(facts, newest.attempt):
-        return stop(facts, newest, REMOVED, tick)
+        return stop(facts, newest, why_removed(facts, newest.attempt), tick)
     ids = finishing.came_of(facts, newest.attempt)
     if step := _in_line_still(facts, newest, ids, policy, tick):
         return step
@@ -232,7 +231,7 @@ def refused(facts: JobFacts, newest: Recorded, error: str, policy: Policy, tick:
             return step
         return Wait(reason=f"the list of instances is incomplete ({facts.unsure})", soon=False)
     if removed(facts, attempt):
-        return stop(facts, newest, REMOVED, tick)
+        return stop(facts, newest, why_removed(facts, newest.attempt), tick)
     failed = replace(newest, attempt=asking.noted(attempt, tick, error=error))
     if planned.stays(attempt) and not lacks_notice(failed.attempt.tries[-1]):
         return planned.stay(facts, failed, tick)

@@ -18,8 +18,8 @@ from spotwarden.recovery.ending import stop
 from spotwarden.recovery.fates import GOING, KEPT, cause_of
 from spotwarden.recovery.finishing import finish
 from spotwarden.recovery.flexible import is_flexible
-from spotwarden.recovery.removal import removed
-from spotwarden.recovery.request_outcome import REMOVED, survey
+from spotwarden.recovery.removal import removed, why_removed
+from spotwarden.recovery.request_outcome import survey
 from spotwarden.recovery.slice_groups import deleted_by, is_removal, newest_group
 from spotwarden.recovery.waits import tell_of_wait
 
@@ -52,7 +52,7 @@ def is_under_way(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) 
         # Who has removed a VM of it, and what befell one, is in the log only.
         return survey(facts, attempt)
     if removed(facts, attempt):
-        return stop(facts, newest, REMOVED, tick)
+        return stop(facts, newest, why_removed(facts, newest.attempt), tick)
     if _runs(facts, seen):
         return finish(facts, newest, seen.ids, tick)
     return _refusal(facts, newest, seen, policy, tick) or _wait(facts, newest, policy, tick)
@@ -103,7 +103,7 @@ def gone(facts: JobFacts, newest: Recorded, group: SliceGroup, policy: Policy, t
     if not facts.surveyed:
         return survey(facts, attempt)
     if removed(facts, attempt):
-        return stop(facts, newest, REMOVED, tick)
+        return stop(facts, newest, why_removed(facts, newest.attempt), tick)
     by = deleted_by(facts, group.name)
     if by is not None and not is_removal(facts, by.request_id):
         return stop(facts, newest, f"{by.user or 'somebody'} deleted its group {group.name}", tick)

@@ -23,8 +23,8 @@ from spotwarden.recovery.ending import stop
 from spotwarden.recovery.launching import NAMESPACE
 from spotwarden.recovery.leasing import is_held_by_another, lease, until
 from spotwarden.recovery.progress import UNANSWERED_AT_MOST
-from spotwarden.recovery.removal import removed
-from spotwarden.recovery.request_outcome import REMOVED, survey
+from spotwarden.recovery.removal import removed, why_removed
+from spotwarden.recovery.request_outcome import survey
 from spotwarden.recovery.slice_filling import gone, is_under_way, refuse
 from spotwarden.recovery.slice_parts import GROUP, parts_of
 
@@ -51,7 +51,11 @@ def place(
     if facts.operation:
         return _noted(newest, facts.operation.name, tick)
     if removed(facts, attempt):
-        return stop(facts, newest, REMOVED, tick) if facts.surveyed else survey(facts, attempt)
+        return (
+            stop(facts, newest, why_removed(facts, attempt), tick)
+            if facts.surveyed
+            else survey(facts, attempt)
+        )
     return _guarded(facts, newest, policy, tick) or _send(
         facts, newest, tried, group, policy=policy, tick=tick
     )
