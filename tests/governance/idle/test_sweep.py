@@ -531,21 +531,23 @@ def test_the_bucket_is_asked_while_the_metrics_are(world):
     """Neither waits for the other, where there are workers for both."""
     world.settings = replace(world.settings, workers=4)
     world.vm(0.0)
-    both = Barrier(2, timeout=30)
+    both, met = Barrier(2, timeout=60), []
     metrics, listed = world.gauges.gpus, world.cloud.store.each_entry
 
     def asked(grid, *, ids=(), counts=True):
         if not counts:
-            both.wait()
+            met.append(both.wait())
         return metrics(grid, ids=ids, counts=counts)
 
     def read(prefix):
         if prefix == world.layout.open_jobs():
-            both.wait()
+            met.append(both.wait())
         return listed(prefix)
 
     world.gauges.gpus, world.cloud.store.each_entry = asked, read
     world.ticks(minutes=10)
+    assert len(met) >= 2
+    assert not both.broken
 
 
 def test_before_anything_is_done_metrics_are_read_first_and_job_toml_last(world):
