@@ -4,7 +4,7 @@ Other machine types, kinds of VM and regions are left out. What a script asks fo
 its owner is warned before it is stopped.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import cast
 
 from msgspec.structs import replace
@@ -67,34 +67,27 @@ def forbidden(machine: str, launch: Launch, policy: Policy, tick: Tick, *, owner
 
 def stopped_machine(machine: str, held: ComplianceLimits) -> str:
     """Why a VM of this machine type would be stopped; "" where it would not be."""
-    if not machine or allows(held.machine_types, machine):
-        return ""
-    allowed = ", ".join(held.machine_types)
-    return (
-        f"the machine type {machine!r} is not among {allowed}; VMs of other types are stopped"
-        f" {written(held.grace)} after a warning (compliance.machine_types)"
-    )
+    words = ("machine type", "of other types", "machine_types")
+    return _stopped(words, machine, held.machine_types, held) if machine else ""
 
 
 def stopped_kind(model: str, held: ComplianceLimits) -> str:
     """Why a VM of this provisioning model would be stopped; "" where it would not be."""
-    if allows(held.provisioning, model):
-        return ""
-    allowed = ", ".join(held.provisioning)
-    return (
-        f"the provisioning model {model!r} is not among {allowed}; VMs of other models are stopped"
-        f" {written(held.grace)} after a warning (compliance.provisioning)"
-    )
+    return _stopped(("provisioning model", "of other models", "provisioning"), model, held.provisioning, held)
 
 
 def stopped_region(region: str, held: ComplianceLimits) -> str:
     """Why a VM in this region would be stopped; "" where it would not be."""
-    if allows(held.regions, region):
+    return _stopped(("region", "in other regions", "regions"), region, held.regions, held)
+
+
+def _stopped(words: tuple[str, str, str], said: str, allowed: Sequence[str], held: ComplianceLimits) -> str:
+    if allows(allowed, said):
         return ""
-    allowed = ", ".join(held.regions)
+    kind, others, field = words
     return (
-        f"the region {region!r} is not among {allowed}; VMs in other regions are stopped"
-        f" {written(held.grace)} after a warning (compliance.regions)"
+        f"the {kind} {said!r} is not among {', '.join(allowed)}; VMs {others} are stopped"
+        f" {written(held.grace)} after a warning (compliance.{field})"
     )
 
 

@@ -124,28 +124,37 @@ def _gone(record: JobRecord, busy: str, *, bare: bool, made: bool) -> OrphanFaul
     )
 
 
+def goes_on(what: str, over: datetime | None, contradicted: str, thing: str) -> OrphanFault:
+    """A job that is over by one word, and not by another: every job VM may write every job's status."""
+    return OrphanFault(
+        reason=f"its job {what}, but seems to continue: {contradicted}",
+        since=over,
+        reading=Reading.UNKNOWN,
+        todo=f"if the job still runs, remove its status-code object. Otherwise, delete the {thing}",
+        evidence={"over since": moment(over), "activity after its end": contradicted},
+    )
+
+
+def began_after(what: str, over: datetime, began: datetime, thing: str) -> OrphanFault:
+    """A VM, or all of a slice, that was started after the end of its job: perhaps for another run."""
+    return OrphanFault(
+        reason=f"it started after its job {what}, so it may be in use",
+        since=began,
+        reading=Reading.UNKNOWN,
+        todo=f"if this is a new run, remove the job's status-code object. Otherwise, delete the {thing}",
+        evidence={"over since": moment(over)},
+    )
+
+
 def _over(machine: Machine, record: JobRecord, contradicted: str) -> OrphanFault:
     """The job has ended, or it was closed: nothing of it should be left."""
     over, what = ended(record)
     evidence = {"over since": moment(over)}
     if contradicted:
-        # Every job VM may write every job's status: what one says and the other denies is not known.
-        return OrphanFault(
-            reason=f"its job {what}, but seems to continue: {contradicted}",
-            since=over,
-            reading=Reading.UNKNOWN,
-            todo="if the job still runs, remove its status-code object. Otherwise, delete the VM",
-            evidence={**evidence, "activity after its end": contradicted},
-        )
+        return goes_on(what, over, contradicted, "VM")
     began = begun(machine)
     if over is not None and began is not None and began > over:
-        return OrphanFault(
-            reason=f"it started after its job {what}, so it may be in use",
-            since=began,
-            reading=Reading.UNKNOWN,
-            todo="if this is a new run, remove the job's status-code object. Otherwise, delete the VM",
-            evidence=evidence,
-        )
+        return began_after(what, over, began, "VM")
     if record.status_code is None and machine.status in AT_REST:
         return OrphanFault(
             reason=f"its job {what}, and the VM is stopped. Its disks still cost money, perhaps on purpose",

@@ -2,12 +2,18 @@
 
 from collections.abc import Sequence
 
-from spotwarden.governance.orphans.faults import OrphanFault, ended, lost_record, unreadable
+from spotwarden.governance.orphans.faults import (
+    OrphanFault,
+    began_after,
+    ended,
+    goes_on,
+    lost_record,
+    unreadable,
+)
 from spotwarden.governance.signals.contradiction import contradiction
 from spotwarden.governance.signals.facts import JobRecord
 from spotwarden.governance.signals.text import AT_REST, AT_WORK, begun
 from spotwarden.model.attempt import CLOSED
-from spotwarden.model.finding import Reading
 from spotwarden.model.fleet import Machine
 from spotwarden.model.policy import Policy
 from spotwarden.model.spans import moment
@@ -43,23 +49,11 @@ def _over(machines: Sequence[Machine], record: JobRecord, contradicted: str) -> 
     over, what = ended(record)
     evidence = {"over since": moment(over)}
     if contradicted:
-        return OrphanFault(
-            reason=f"its job {what}, but seems to continue: {contradicted}",
-            since=over,
-            reading=Reading.UNKNOWN,
-            todo="if the job still runs, remove its status-code object. Otherwise, delete the slice",
-            evidence={**evidence, "activity after its end": contradicted},
-        )
+        return goes_on(what, over, contradicted, "slice")
     running = [machine for machine in machines if machine.status not in AT_REST]
     began = max((at for machine in running or machines if (at := begun(machine))), default=None)
     if running and over is not None and began is not None and began > over:
-        return OrphanFault(
-            reason=f"it started after its job {what}, so it may be in use",
-            since=began,
-            reading=Reading.UNKNOWN,
-            todo="if this is a new run, remove the job's status-code object. Otherwise, delete the slice",
-            evidence=evidence,
-        )
+        return began_after(what, over, began, "slice")
     return OrphanFault(
         reason=f"its job {what}, but {_what_is_left(machines, running, record)}",
         since=over,
