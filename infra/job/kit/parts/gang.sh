@@ -4,7 +4,7 @@
 # nobody writes a status, and the gang is started anew as one.
 
 # The nodes that are told that they will be taken, and for which of them this one has saved already.
-TOLD="" SAVED_FOR="" SAVE_AGAIN="" HURRY=$STATE/hurry
+TOLD_PEERS="" SAVED_FOR="" SAVE_AGAIN="" HURRY=$STATE/hurry
 # Seconds between two looks for a node that is told.
 TOLD_LOOK=5
 
@@ -64,7 +64,7 @@ watch_peers() {
   rm -f "$HURRY"
   while sleep "$pause"; do
     PEERS=""
-    if [ -n "$TOLD" ] || [ "$SECONDS" -ge "$due" ]; then
+    if [ -n "$TOLD_PEERS" ] || [ "$SECONDS" -ge "$due" ]; then
       look_at_peers
       due=$((SECONDS + LOOK - pause))
     else
@@ -79,12 +79,12 @@ watch_peers() {
 # Another node is told that it will be taken: what it has seen of the work is lost with it. So all save at once, and once
 # more when half of the notice is over, and train on until it stops.
 save_with_peers() {
-  if [ -z "$TOLD" ]; then
+  if [ -z "$TOLD_PEERS" ]; then
     SAVED_FOR="" && rm -f "$HURRY"
   elif [ -e "$HANDING" ]; then
     return 0
-  elif [ "$SAVED_FOR" != "$TOLD" ]; then
-    SAVED_FOR=$TOLD SAVE_AGAIN=$((SECONDS + NOTICE_SECONDS / 2))
+  elif [ "$SAVED_FOR" != "$TOLD_PEERS" ]; then
+    SAVED_FOR=$TOLD_PEERS SAVE_AGAIN=$((SECONDS + NOTICE_SECONDS / 2))
     : >"$HURRY"
     say "another node will be preempted: the program saves, and continues until that node stops"
     ask_for_checkpoint
@@ -101,7 +101,7 @@ look_at_peers() {
   local place last=$((RANK == 0 ? NODES - 1 : 0)) well=0
   PEERS=""
   look_at_markers && [ -z "$PEERS" ] || return 0
-  for place in $TOLD; do
+  for place in $TOLD_PEERS; do
     place=${place%%@*}
     peer "$place"
     describe "${PREFIX}heartbeats/$REPLY" "$STATE/peer-$place" 20 || continue
@@ -122,22 +122,25 @@ look_at_peers() {
   [ -n "$PEERS" ] || [ "$RANK" != 0 ] || [ "$well" -lt $((NODES - 1)) ] || PEERS=succeeded
 }
 
-# PEERS becomes "lost" where the marker of another node says that it is taken away. TOLD are those that will be, and have
+# PEERS becomes "lost" where the marker of another node says that it is taken away. TOLD_PEERS are those that will be, and have
 # until then: RANK@MOMENT for each. Fails where nobody knows.
 look_at_markers() {
-  local place told=""
+  local place soon=""
   list "${PREFIX}preempted-jobs/$BASE" "$STATE/markers" || return
   for ((place = 0; place < NODES; place++)); do
     [ -s "$STATE/markers" ] || break
     peer "$place"
-    [ "$place" != "$RANK" ] && grep -q "/$REPLY$" "$STATE/markers" && of_this_attempt "$REPLY" || continue
+    if [ "$place" = "$RANK" ] || ! grep -q "/$REPLY$" "$STATE/markers" || ! of_this_attempt "$REPLY"; then
+      continue
+    fi
     if [ -n "$BENDS" ] || [[ ! $REPLY =~ \"early\":\ *true ]]; then
       PEERS=lost
       return
     fi
-    [[ $REPLY =~ \"at\":\ *\"([^\"]*)\" ]] && told+=" $place@${BASH_REMATCH[1]// /}"
+    # Any VM may have written it, and its words are counted with: nothing but a moment is taken.
+    [[ $REPLY =~ \"at\":\ *\"([0-9TZ:.+-]{1,40})\" ]] && soon+=" $place@${BASH_REMATCH[1]}"
   done
-  TOLD=${told# }
+  TOLD_PEERS=${soon# }
 }
 
 # Whether a node's marker, then in REPLY, is news: that of an earlier attempt may be cleared only when this one runs.
@@ -155,7 +158,7 @@ run_of() {
   LINE=$(cat "$STATE/peer-$1" 2>/dev/null)
   LEAD="" EXIT="" BY_OTHERS="" HANDED=""
   member job && [ "$REPLY" = "$JOB" ] && member attempt && [ "$REPLY" = "$ATTEMPT" ] || return 1
-  member round && [[ $REPLY =~ ^[0-9]{1,9}$ ]] || return 1
+  member round && [[ $REPLY =~ ^(0|[1-9][0-9]{0,8})$ ]] || return 1
   LEAD=$REPLY
   member status || return 0
   [ "$REPLY" != handed-over ] || HANDED=1
