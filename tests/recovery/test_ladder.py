@@ -13,6 +13,7 @@ from spotwarden.recovery import choosing
 from spotwarden.recovery.flexible import is_flexible
 from spotwarden.recovery.ladder import as_model, from_now_on, ladder_of
 from tests.recovery.facts import HOME, NOW, REQUEST
+from tests.recovery.slice_world import launch_of_slice
 
 SPOT, FLEX, STANDARD = VmModel.SPOT, VmModel.FLEX, VmModel.STANDARD
 HOUR, SECOND = timedelta(hours=1), timedelta(seconds=1)
@@ -113,6 +114,15 @@ def test_whose_ladder_it_is(some, waiting, policy):
     home = some.launch().choices[0]
     bound = some.launch(choices=(replace(home, request=replace(REQUEST, body=body)),))
     assert ladder_of(waiting(launch=bound), limits) == ()
+
+
+@pytest.mark.parametrize(
+    ("model", "has"), [("SPOT", True), ("FLEX_START", False), ("RESERVATION_BOUND", False)]
+)
+def test_a_slice_has_no_ladder_where_its_group_is_made_for_one_kind_of_vm(waiting, policy, model, has):
+    """It asks for what its template says: never for on-demand VMs beside capacity that is paid for."""
+    launch = launch_of_slice(model=model)
+    assert bool(ladder_of(waiting(launch=launch), policy.placement)) is has
 
 
 def test_without_a_ladder_nothing_is_said_of_a_kind(waiting, policy, tick):

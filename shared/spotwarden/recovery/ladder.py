@@ -24,9 +24,10 @@ def ladder_of(facts: JobFacts, limits: PlacementLimits) -> tuple[Rung, ...]:
     """The job's own, else the policy's; none for a script that has paid for its capacity.
 
     A bulk request makes no Flex-start VMs, so a gang leaves these out; all leave out what would be stopped.
+    The group of a Flex-start slice is made for such VMs, so it has none either.
     """
     launch = facts.launch
-    if not isinstance(launch, Launch) or _scheduling(launch).get("provisioningModel") == _BOUND:
+    if not isinstance(launch, Launch) or _is_bound(launch) or (launch.slice and launch.flexible):
         return ()
     said = limits.ladder if facts.file.ladder is None else facts.file.ladder
     out = {*facts.stopped, *({VmModel.FLEX} if launch.gang else ())}
@@ -114,7 +115,6 @@ def _unlimited(said: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in said.items() if key not in ("maxRunDuration", "terminationTime")}
 
 
-def _scheduling(launch: Launch) -> Mapping[str, Any]:
-    body = launch.request.body
-    found: Mapping[str, Any] = body.get("instanceProperties", body).get("scheduling", {})
-    return found
+def _is_bound(launch: Launch) -> bool:
+    model = launch.properties.get("scheduling", {}).get("provisioningModel")
+    return bool(model == _BOUND)
