@@ -9,6 +9,7 @@ from spotwarden.cli.looking.members import changes, members
 from spotwarden.model.attempt import Attempt, AttemptState, LackingNode, Recorded, Removal, Try, TryKind
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.jobfile import JobFile
+from spotwarden.model.slices import SliceGroup
 from spotwarden.recovery.standing import timeline
 
 NOW = datetime(2026, 1, 5, 10, 0, tzinfo=UTC)
@@ -76,6 +77,16 @@ def test_a_node_that_somebody_removed_is_no_missing_one():
     gone = {"c": Removal(instance_id="C", operation="op", kind="delete", user="ada@example.com", at=NOW)}
     job = facts(record(1, "a", "b", "c"), record(2, "a", "b", removed=gone))
     assert members(job, BLOCK, NOW) == "2 of 3, at least 2; c was removed by ada@example.com"
+
+
+def test_a_slice_that_lacks_a_vm_says_who_removed_it():
+    """It needs no range for that."""
+    made = replace(FIRST, group=SliceGroup(name="gang-1-1-abcd", id="7"))
+    gone = {"b": Removal(instance_id="B", operation="op", kind="delete", user="ada@example.com", at=NOW)}
+    job = facts(record(1, "a", "b", "c", tries=(made,), removed=gone), nodes="")
+    assert members(job, BLOCK, NOW) == "2 of 3, and a slice needs all; b was removed by ada@example.com"
+    whole = facts(record(1, "a", "b", "c", tries=(made,)), nodes="")
+    assert members(whole, BLOCK, NOW) == ""
 
 
 def test_the_timeline_says_of_a_change_only_what_is_new():

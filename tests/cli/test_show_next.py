@@ -9,8 +9,9 @@ from spotwarden import clock
 from spotwarden.cli.looking import show as command
 from spotwarden.cli.main import main
 from spotwarden.layout import AvoidedZones, CreateScript, OpenJob, SweepTurn
-from spotwarden.model.attempt import AttemptState, Lease
+from spotwarden.model.attempt import AttemptState, Lease, Removal, Try
 from spotwarden.model.placement import AvoidedPlace, AvoidedPlaces
+from spotwarden.model.slices import SliceGroup
 from spotwarden.model.watch import Watch
 from tests.cli.logged import JOB, Speaker
 
@@ -154,3 +155,18 @@ def test_a_closed_job_says_who_ended_it_and_what_stops_a_vm_that_is_left(speaker
     page = run()
     assert said(page, "ended")[0].endswith(" UTC, stopped by bob@x.org")
     assert said(page, "next") == ["`spotwarden stop train` stops train, still running; then restart it"]
+
+
+def test_a_slice_that_lacks_a_vm_is_said_to_be_over_soon(speaker, run):
+    """Its other VMs run, and can't go on."""
+    now = speaker.cloud.clock.now()
+    made = Try(place="us-central1-a", request_id="r", at=now, group=SliceGroup(name="g", id="7"))
+    removed = {"b": Removal(instance_id="12", operation="op", kind="delete", user="ada", at=now)}
+    speaker.attempt(1, "a", "b", tries=(made,), removed=removed)
+    speaker.up("11")
+    page = run()
+    assert page.splitlines()[0].startswith("train: stalled")
+    assert said(page, "nodes") == ["1 of 2, and a slice needs all; b was removed by ada"]
+    (step,) = said(page, "next")
+    assert step.startswith("`spotwarden restart train` creates the slice again")
+    assert "the job is closed at 09:30:00 UTC" in step

@@ -7,6 +7,7 @@ import pytest
 from spotwarden.cli.table import duration, render
 from spotwarden.model.attempt import AttemptState, Removal
 from spotwarden.model.instance import Status
+from spotwarden.model.slices import SliceGroup
 from spotwarden.model.standing import Standing
 from spotwarden.recovery.standing import experiment, timeline, worded
 from spotwarden.recovery.submission import problem
@@ -37,6 +38,24 @@ def test_a_job_that_governance_found_stalled_is_shown_so_while_its_instance_is_t
     """Once it is gone, that is what counts."""
     assert experiment(some.job(), (some.instance(),), tick.now, stalled=True).status is Standing.STALLED
     assert experiment(some.job(), (), tick.now, stalled=True).status is Standing.RECOVERING
+
+
+@pytest.mark.parametrize(
+    ("there", "removed", "status"),
+    [
+        (("1", "2"), (), Standing.RUNNING),
+        (("1",), (), Standing.RECOVERING),
+        (("1",), ("2",), Standing.STALLED),
+        ((), ("2",), Standing.RECOVERING),
+    ],
+)
+def test_a_slice_runs_with_all_of_its_vms_only(some, tick, asked, there, removed, status):
+    """One that was lost is made again; one that somebody removed is not, and the others can't go on."""
+    made = (asked(group=SliceGroup(name="g", id="7")),)
+    gone = {node: Removal(instance_id=node, operation="op", kind="delete") for node in removed}
+    slice_of_two = some.attempt(1, tries=made, instances={"1": "1", "2": "2"}, removed=gone)
+    facts = some.job(ledger=(slice_of_two,))
+    assert row(facts, tick, *(some.instance(id=name, name=name) for name in there)).status is status
 
 
 @pytest.mark.parametrize(("code", "words"), [("0", "ended"), ("1", "failed (1)"), ("", "failed ()")])

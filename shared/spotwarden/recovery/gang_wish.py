@@ -4,6 +4,8 @@ The removal is written into the attempt's record, for the operation log is not r
 whose removal was forgotten would look like one that was lost, and the whole gang be made again for it.
 """
 
+from datetime import datetime
+
 from msgspec.structs import replace
 
 from spotwarden.model.action import Step, Tell, WriteAttempt
@@ -55,10 +57,14 @@ def end_broken(facts: JobFacts, tick: Tick) -> Step | None:
     if newest is None or newest.attempt.state is not AttemptState.RUNNING or not newest_group(newest.attempt):
         return None
     removed = newest.attempt.removed
-    since = min((removal.at or newest.attempt.updated for removal in removed.values()), default=tick.now)
-    if not removed or tick.now - since < BROKEN_FOR:
+    if not removed or tick.now < closes_at(newest.attempt):
         return None
     return stop(facts, newest, f"a slice without {', '.join(removed)} can't continue", tick)
+
+
+def closes_at(attempt: Attempt) -> datetime:
+    """When a slice of which somebody has removed VMs is closed."""
+    return min(removal.at or attempt.updated for removal in attempt.removed.values()) + BROKEN_FOR
 
 
 def _removed_unseen(facts: JobFacts, attempt: Attempt) -> dict[str, str]:

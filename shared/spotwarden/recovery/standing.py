@@ -90,9 +90,20 @@ def standing(facts: JobFacts, mine: list[Instance], *, stalled: bool = False) ->
     moves = any(item.id in _left_running(newest).values() and item.status in ALIVE for item in mine)
     if (newest.state is not AttemptState.RUNNING and not moves) or waits:
         return Standing.QUEUED if newest.number == 1 else Standing.RECOVERING
-    if not any(item.status in ALIVE for item in mine):
+    running = sum(item.status in ALIVE for item in mine)
+    if not running or (_is_slice(newest) and running < len(newest.wanted)):
         return Standing.RECOVERING
-    return Standing.STALLED if stalled else Standing.RUNNING
+    return Standing.STALLED if stalled or is_broken(newest) else Standing.RUNNING
+
+
+def _is_slice(newest: Attempt) -> bool:
+    """Whether it is a TPU slice, which needs all of its VMs."""
+    return bool(newest.tries and newest.tries[-1].group)
+
+
+def is_broken(newest: Attempt) -> bool:
+    """Whether somebody has removed VMs of a slice: the others are there, and can't go on."""
+    return newest.state is AttemptState.RUNNING and _is_slice(newest) and bool(newest.removed)
 
 
 def _left_running(newest: Attempt) -> Mapping[str, str]:

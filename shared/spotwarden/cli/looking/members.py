@@ -1,10 +1,11 @@
-"""The nodes of a gang that bends: which run, which are missing, and what is done about those."""
+"""The nodes of a gang that bends, and of a slice that can't: which run, which are missing, what follows."""
 
 from datetime import datetime, timedelta
 
-from spotwarden.model.attempt import AttemptState, TryKind
+from spotwarden.model.attempt import Attempt, AttemptState, TryKind
 from spotwarden.model.facts import JobFacts
 from spotwarden.recovery.elastic import refill_due
+from spotwarden.recovery.standing import is_broken
 
 
 def changes(facts: JobFacts) -> str:
@@ -14,19 +15,30 @@ def changes(facts: JobFacts) -> str:
 
 
 def members(facts: JobFacts, block: timedelta, now: datetime) -> str:
-    """How many nodes run of how many, and why not all; "" for a job that needs all that it has."""
+    """How many nodes run of how many, and why not all; "" for a job that has all that it needs."""
     newest, file = facts.newest, facts.file
+    if newest is not None and is_broken(newest):
+        left = f"{len(newest.wanted)} of {len(newest.instances)}"
+        return f"{left}, and a slice needs all; {', '.join(_removed(newest))}"
     if newest is None or not file.most_nodes or newest.state is not AttemptState.RUNNING:
         return ""
     said = [f"{len(newest.instances)} of {file.most_nodes}, at least {file.fewest_nodes}"]
     if newest.lacking:
         said.append(f"missing {', '.join(newest.lacking)}: {_refill(facts, block, now)}")
     said += [
-        f"{node} was removed{f' by {removal.user}' if removal.user else ''}"
-        for node, removal in newest.removed.items()
+        told
+        for node, told in zip(newest.removed, _removed(newest), strict=True)
         if node not in newest.instances
     ]
     return "; ".join(said)
+
+
+def _removed(newest: Attempt) -> list[str]:
+    """Each node that somebody has removed, and who did."""
+    return [
+        f"{node} was removed{f' by {removal.user}' if removal.user else ''}"
+        for node, removal in newest.removed.items()
+    ]
 
 
 def _refill(facts: JobFacts, block: timedelta, now: datetime) -> str:

@@ -77,9 +77,7 @@ def show(job: str, *, as_json: bool, with_signals: bool) -> None:
         now=now,
         swept=_swept(context),
         left=tuple(left_running(details.facts, instances)),
-        members=members(details.facts, context.agreed().placement.block, now)
-        if details.facts.file.nodes
-        else "",
+        members=members(details.facts, context.agreed().placement.block, now),
         avoided=_avoided(context, now) if row.status in WAITING else (),
         ladder=tuple(ladder_lines(context, details.facts, now)) if row.status in OPEN else (),
         signals=seen_of(context, job) if with_signals else None,

@@ -14,7 +14,8 @@ from spotwarden.model.standing import Standing
 from spotwarden.recovery.attempts import IN_FLIGHT
 from spotwarden.recovery.begun import begun, counts_until
 from spotwarden.recovery.forecast.forecast import Outlook
-from spotwarden.recovery.standing import JobSummary, TimelineEvent
+from spotwarden.recovery.gang_wish import closes_at
+from spotwarden.recovery.standing import JobSummary, TimelineEvent, is_broken
 
 SWEEPS_OVERDUE = timedelta(minutes=5)
 """Recovery looks each minute; after so many that it has missed nobody should count on it."""
@@ -64,6 +65,11 @@ def next_step(shown: JobDetails) -> str:
         )
     if row.status in WAITING:
         return _by_itself(shown)
+    if facts.newest and is_broken(facts.newest):
+        return (
+            f"`spotwarden restart {row.job}` creates the slice again. If nobody does, the job is closed at"
+            f" {closes_at(facts.newest):%H:%M:%S} UTC, and `spotwarden stop {row.job}` deletes what is left"
+        )
     if shown.left and row.status in RESTARTED:
         return f"`spotwarden stop {row.job}` stops {', '.join(shown.left)}, still running; then restart it"
     return NEXT[row.status].format(job=row.job)

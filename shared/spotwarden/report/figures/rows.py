@@ -13,7 +13,7 @@ from spotwarden.model.prices import VmKind
 from spotwarden.model.standing import Standing
 from spotwarden.recovery.forecast.course import Course
 from spotwarden.recovery.refusals import RefusalKind, refusal
-from spotwarden.recovery.standing import new_in
+from spotwarden.recovery.standing import is_broken, new_in
 from spotwarden.report.figures import beats, counting, marks, stays
 from spotwarden.report.figures.forecasting import course_of
 from spotwarden.report.figures.intervals import SECOND, whole
@@ -135,7 +135,7 @@ def standing(sources: Sources, bars: Sequence[Bar]) -> Standing:
         return Standing.RECOVERING if newest.number > 1 else Standing.QUEUED
     if sources.marked:
         return Standing.RECOVERING
-    return Standing.STALLED if sources.stalled else Standing.RUNNING
+    return Standing.STALLED if sources.stalled or is_broken(newest) else Standing.RUNNING
 
 
 def _unwritten(sources: Sources, bars: Sequence[Bar]) -> Standing:
