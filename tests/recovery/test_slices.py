@@ -257,6 +257,20 @@ def test_a_slice_that_was_stopped_is_restarted(pod, typed):
     assert pod.runs()
 
 
+def test_a_slice_that_lacks_a_vm_is_made_whole_by_a_restart(pod, typed):
+    """As its owner is told: what is left goes first, and nothing else of it comes back."""
+    pod.cloud.compute.owner_deletes("slice-2")
+    pod.settle(5)
+    assert pod.notices()[-1] == "slice_broken"
+    said = typed("restart", "slice")
+    assert said.exit_code == 0, said.output
+    assert "What is left of its TPU slice is deleted first" in said.output
+    pod.settle(40)
+    assert pod.runs()
+    assert (pod.newest.number, len(pod.cloud.compute.groups)) == (2, 1)
+    assert sorted(vm.name for vm in pod.instances()) == list(NODES)
+
+
 def test_a_slice_that_has_ended_leaves_nothing_behind(pod):
     """Its VMs delete themselves; the group stays, and may make them anew."""
     pod.ended("0")

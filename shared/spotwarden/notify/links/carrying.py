@@ -85,11 +85,11 @@ def changed(done: Sequence[Change]) -> str:
     gone = dict.fromkeys(
         attempt.node for attempt in done if isinstance(attempt, StopInstance | DeleteInstance)
     )
-    gone |= dict.fromkeys(f"the TPU slice {step.group}" for step in done if isinstance(step, DeleteGroup))
-    if gone:
-        return f"{', '.join(gone)} is stopping."
-    if groups := [step.group for step in done if isinstance(step, DeleteGroup)]:
-        return f"The slice {', '.join(groups)} is being deleted."
+    slices = [step.group for step in done if isinstance(step, DeleteGroup)]
+    said = [f"{', '.join(gone)} is stopping."] if gone else []
+    said += [f"The TPU slice {', '.join(slices)} is being deleted."] if slices else []
+    if said:
+        return " ".join(said)
     return (
         "The job's last status was removed."
         if any(isinstance(write_attempt, DropObject) for write_attempt in done)

@@ -21,6 +21,7 @@ from spotwarden.recovery.begun import begin, reopen
 from spotwarden.recovery.bounds import SHORTEST_RUN, time_left
 from spotwarden.recovery.chain import told
 from spotwarden.recovery.fates import GOING, KEPT, alive
+from spotwarden.recovery.standing import is_broken
 from spotwarden.recovery.submission import ask_again, unplaced
 
 
@@ -54,6 +55,8 @@ def _under_way(
     # What was made, and of which nothing runs, may be gone again.
     if newest.state in IN_FLIGHT and facts.status_code is None and (running or not newest.in_line):
         return _in_flight(offer_facts, facts, newest, now)
+    if is_broken(newest):
+        return None
     if running and _is_left(facts, newest, running):
         return _left_over(facts, newest, running)
     if running:
@@ -121,7 +124,7 @@ def _not_yet(facts: JobFacts, newest: Attempt) -> AnswerVerdict | None:
     if going := [instance for instance in facts.instances if instance.status in GOING]:
         says = f"{names([vm.name for vm in going])} is still being stopped. Nothing was changed."
         return barred(title, says, instead="Try again in a minute.")
-    if newest.state not in CLOSED and facts.status_code is None:
+    if newest.state not in CLOSED and facts.status_code is None and not is_broken(newest):
         says = "Its VM doesn't run, and recovery is still checking why. Nothing was changed."
         return barred(
             title,
@@ -188,7 +191,7 @@ def _open(offer_facts: OfferFacts, facts: JobFacts, newest: Attempt, now: dateti
         standing=OfferStanding.OPEN,
         title=f"Restart {facts.job}?",
         says=f"{facts.job} restarts as attempt {number}, from its stored create script.",
-        notes=tuple(_notes(facts, kept)),
+        notes=tuple(_notes(facts, newest, kept)),
         facts=_facts(facts, newest),
         button="Restart",
         instead="Or run:",
@@ -198,8 +201,10 @@ def _open(offer_facts: OfferFacts, facts: JobFacts, newest: Attempt, now: dateti
     )
 
 
-def _notes(facts: JobFacts, kept: list[Instance]) -> list[str]:
+def _notes(facts: JobFacts, newest: Attempt, kept: list[Instance]) -> list[str]:
     notes = []
+    if is_broken(newest):
+        notes.append("What is left of its TPU slice is deleted first, then all of it is created again.")
     if facts.status_code is not None:
         notes.append(f"It ended with status {facts.status_code}. That status is removed first.")
     if len(kept) == 1:
@@ -238,7 +243,7 @@ def _steps(
         created=now,
         updated=now,
         reason=f"{offer.to} asked for it",
-        replaces={instance.name: instance.id for instance in kept},
+        replaces=newest.wanted if is_broken(newest) else {instance.name: instance.id for instance in kept},
         script=_script(facts),
         owner=newest.owner,
     )
