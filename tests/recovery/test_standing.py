@@ -89,6 +89,18 @@ def test_runtime_ends_with_the_job(some, tick):
     assert row(some.job(status_code="0", ended=half), tick).runtime == timedelta(minutes=30)
 
 
+def test_a_job_of_which_no_vm_ran_has_no_runtime(some, tick):
+    """It waited for room, and was stopped; with one that ran, the time counts from its first launch."""
+    waited = some.attempt(1, AttemptState.STOPPED)
+    assert row(some.job(ledger=(waited,)), tick).runtime is None
+    assert row(some.job(ledger=(waited,), status_code="0", ended=tick.now), tick).runtime is not None
+    again = some.attempt(2, AttemptState.BACKING_OFF)
+    assert row(some.job(ledger=(some.attempt(1), again)), tick).runtime is not None
+    # The table reads the first and the newest attempts alone.
+    ninth = some.attempt(9, AttemptState.BACKING_OFF)
+    assert row(some.job(ledger=(waited, again, ninth)), tick).runtime is not None
+
+
 def test_a_job_without_a_ledger_has_no_runtime(some, tick):
     """What nobody wrote down is not made up."""
     assert row(some.job(ledger=()), tick).runtime is None

@@ -24,7 +24,7 @@ _CLOSED: Mapping[AttemptState, Standing] = {
 class JobSummary(msgspec.Struct, frozen=True, kw_only=True):
     """One row. `instance_id` is also the id of its logs; `exit_code` what the job wrote as its end.
 
-    `runtime` is None where no launch is on record, `ended` while the job is open.
+    `runtime` is None where no VM of it is known to have run, `ended` while the job is open.
     """
 
     job: str
@@ -71,8 +71,19 @@ def experiment(
         owner=facts.owner,
         started=first.created if first else None,
         ended=ended,
-        runtime=(ended or now) - first.created if first else None,
+        runtime=(ended or now) - first.created if first and _has_run(facts) else None,
         tags=tags,
+    )
+
+
+def _has_run(facts: JobFacts) -> bool:
+    """Whether a VM of it was ever there with room; of attempts that were not read, one may have been."""
+    attempts = [recorded.attempt for recorded in facts.ledger]
+    unread = bool(attempts) and attempts[-1].number > len(attempts)
+    return (
+        unread
+        or facts.status_code is not None
+        or any(attempt.started or attempt.state is AttemptState.RUNNING for attempt in attempts)
     )
 
 

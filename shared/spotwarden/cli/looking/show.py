@@ -127,7 +127,7 @@ def _facts(shown: JobDetails, now: datetime) -> Iterator[tuple[str, str]]:
     yield "tags", ", ".join(f"{name}={value}" for name, value in row.tags.items())
     yield "command", join(run.command) if run else ""
     yield from (("input", item) for item in (run.inputs if run else ()))
-    yield "started", f"{row.started:%Y-%m-%d %H:%M:%S} UTC, ran for {_ran(row)}" if row.started else ""
+    yield "started", f"{row.started:%Y-%m-%d %H:%M:%S} UTC, {_ran(row)}" if row.started else ""
     yield "ended", over(shown.details.facts)
     yield "up", f"{duration(timedelta(hours=shown.costs.hours))} on its VMs" if shown.costs.hours else ""
     yield "zones", ", ".join(_zones(details, machines=True))
@@ -147,7 +147,9 @@ def _facts(shown: JobDetails, now: datetime) -> Iterator[tuple[str, str]]:
 
 
 def _ran(row: JobSummary) -> str:
-    return duration(row.runtime) if row.runtime is not None else ""
+    if row.runtime is not None:
+        return f"ran for {duration(row.runtime)}"
+    return "no VM of it ran" if row.ended else "no VM of it runs yet"
 
 
 def _zones(details: Details, *, machines: bool = False) -> list[str]:
