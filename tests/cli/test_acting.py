@@ -18,6 +18,14 @@ NOW = datetime.now(UTC)
 HOUR = timedelta(hours=1)
 IMAGE = "projects/debian-cloud/global/images/family/debian-12"
 ZONE, ELSEWHERE = "us-central1-a", "us-central1-f"
+PRICES = Path(__file__).parents[2] / "infra/prices.toml"
+NO_SPOT = """version = "1"
+mode = "enforce"
+[compliance]
+mode = "enforce"
+remedy = "stop"
+provisioning = ["STANDARD"]
+"""
 
 
 class Shop:
@@ -218,6 +226,33 @@ def test_a_deployment_that_only_observes_starts_nothing(shop):
     shop.workstation._environment["SPOTWARDEN_MODE"] = "observe"
     assert "only observes" in shop.refused("restart", "my-job")
     assert shop.attempt(2) is None
+
+
+SPOT = "gcloud compute instances create my-job --zone=us-central1-a --provisioning-model=SPOT --machine-type="
+
+
+def test_what_submit_would_refuse_by_now_is_not_restarted(shop, tmp_path):
+    """A budget that nobody can count, and a kind of VM that the policy stops by now."""
+    shop.workstation._environment["SPOTWARDEN_PRICES"] = str(PRICES)
+    shop.put(CreateScript(job="my-job"), f"{SPOT}n4-custom-4-8192\n".encode())
+    shop.put(JobFileName(job="my-job"), b"budget = 20\n")
+    shop.record(state=AttemptState.STOPPED)
+    assert "so we can't enforce the budget of $20" in shop.refused("restart", "my-job")
+    shop.put(JobFileName(job="my-job"), b"")
+    (tmp_path / "policy.toml").write_text(NO_SPOT)
+    said = shop.refused("restart", "my-job")
+    assert "can't launch it: the provisioning model 'SPOT' is not among STANDARD" in said
+    assert shop.attempt(2) is None
+    assert shop.read(OpenJob(job="my-job")) is None
+
+
+def test_a_restart_behind_its_deadline_says_so(shop):
+    """Its owner may want another one; it is started all the same."""
+    shop.put(CreateScript(job="my-job"), f"{SPOT}e2-small\n".encode())
+    shop.put(JobFileName(job="my-job"), b"deadline = 2020-01-01T00:00:00Z\n")
+    shop.record(state=AttemptState.STOPPED)
+    assert "warning: its deadline, 2020-01-01 00:00 UTC, is past" in shop.ok("restart", "my-job")
+    assert shop.attempt(2) is not None
 
 
 # --- keep ---

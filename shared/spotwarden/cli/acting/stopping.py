@@ -11,11 +11,17 @@ from msgspec.structs import replace
 from spotwarden import clock
 from spotwarden.cli.acting.asking import JobCommand, open_command, refuse, report, say
 from spotwarden.cli.completing import job_names
+from spotwarden.cli.context import Context
 from spotwarden.cli.interrupted import so_far
+from spotwarden.cli.launching.compliance import check_allowed
+from spotwarden.cli.launching.priced import check_priced
+from spotwarden.create_script.request.stored import with_launch
 from spotwarden.model.action import WriteAttempt
 from spotwarden.model.attempt import AttemptState
+from spotwarden.model.launch import Launch
 from spotwarden.model.notice import Way
 from spotwarden.model.policy import Policy
+from spotwarden.model.spans import moment
 from spotwarden.notify.links.carrying import Carried, carry_out, look_at_rest
 from spotwarden.notify.links.considering import consider
 from spotwarden.notify.links.ending import end, restarted_since
@@ -157,6 +163,7 @@ def restart(job: str) -> None:
     if verdict.standing is OfferStanding.BARRED:
         raise refuse(verdict)
     if verdict.standing is OfferStanding.OPEN:
+        _check_launch(command.context, first)
         for note in verdict.notes:
             click.echo(note)
     so_far(
@@ -164,6 +171,21 @@ def restart(job: str) -> None:
         f" sure, and creates no second one. `spotwarden show {job}` shows its status"
     )
     report(carry_out(command.sweep.executor, verdict, again))
+
+
+def _check_launch(context: Context, offer_facts: OfferFacts) -> None:
+    """Refuse what `submit` would refuse of the stored script: what compliance stops, or nobody can price.
+
+    A script that can't be read is told by recovery, which may launch what ran before.
+    """
+    if offer_facts.job is None:
+        return
+    facts = with_launch(offer_facts.job, context.settings.project, context.agreed().recovery.gcloud_version)
+    if isinstance(facts.launch, Launch):
+        check_allowed(context, facts.launch, facts.file, facts.owner)
+        check_priced(context, facts.launch, facts.file, facts.owner)
+    if facts.file.deadline is not None and facts.file.deadline <= clock.now():
+        click.echo(f"warning: its deadline, {moment(facts.file.deadline)}, is past", err=True)
 
 
 def _stopped_since(first: OfferFacts, now: OfferFacts) -> AnswerVerdict | None:
