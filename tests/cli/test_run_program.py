@@ -130,3 +130,32 @@ def test_a_program_in_a_folder_that_is_left_out_is_refused(workstation, code):
     (code / ".gitignore").write_text("/steps/\n")
     said = workstation.refused("run", *PLAIN, "--", "bash", "steps/first.sh")
     assert "left out of what is sent" in said
+
+
+@pytest.mark.parametrize("option", ["--dry-run", "--script-only"])
+def test_a_mistyped_program_is_refused_before_its_script_is_shown(workstation, code, option):
+    """Whoever looks at the script first should not launch it later, and only then hear of it."""
+    said = workstation.refused("run", *PLAIN, option, "--", "python", "trian.py")
+    assert "Did you mean train.py?" in said
+    assert not (code / ".spotwarden").exists()
+
+
+@pytest.mark.parametrize(
+    ("command", "meant"), [(["python", "trian.py"], "tarin.py"), (["python", "-m", "trian"], "triaan")]
+)
+def test_a_file_that_is_sent_is_meant_before_one_that_is_left_out(workstation, code, command, meant):
+    """Though the other would come first."""
+    (code / f"{meant.removesuffix('.py')}.py").write_text("")
+    (code / ".spotwardenignore").write_text("train.py\n")
+    assert f"Did you mean {meant}?" in workstation.refused("run", *PLAIN, "--", *command)
+
+
+@pytest.mark.parametrize("command", [["python", "trian.py"], ["python", "-m", "trian"]])
+def test_a_file_that_is_meant_and_left_out_is_said_to_be(workstation, code, command):
+    """It alone is near: its name would only be refused again."""
+    (code / ".spotwardenignore").write_text("train.py\n")
+    said = workstation.refused("run", *PLAIN, "--", *command)
+    assert "is not in the folder that is sent" in said
+    assert "it is left out of what is sent (.gitignore" in said
+    assert "write !train.py into .spotwardenignore" in said
+    assert "Did you mean" not in said

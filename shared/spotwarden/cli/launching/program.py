@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from difflib import get_close_matches
 from pathlib import Path
@@ -15,6 +15,8 @@ from spotwarden.cli.launching.ignoring import is_left_out
 
 ALIKE = 0.75
 """How much of a name must be right for another to be meant, from 0 to 1."""
+MOST = 5
+"""So many names that are near are looked at: the nearest may be left out of what is sent."""
 SHORTEST = 4
 """Of shorter names a letter more or less is another name."""
 _EXEC = "begin the command with exec"
@@ -51,10 +53,11 @@ def _of_file(file: str, code: Path, asked: LaunchRequest) -> str:
         return _left_out(file, path, code, asked)
     if not path.parent.resolve().is_relative_to(code):
         return ""
-    names = {beside.stem: beside.name for beside in _beside(path) if beside.suffix == path.suffix}
-    if not (meant := _alike(path.stem, names)):
+    names = {beside.stem: beside for beside in _beside(path) if beside.suffix == path.suffix}
+    if (meant := _first_sent(_alike(path.stem, names), names, code, asked)) is None:
         return ""
-    return _mistyped(file, code, str(Path(file).with_name(names[meant])), "made")
+    near = str(Path(file).with_name(meant.name))
+    return _mistyped(file, code, near, "made", left_out=_left_out(near, meant, code, asked))
 
 
 def _of_module(program: LaunchProgram, code: Path, asked: LaunchRequest) -> str:
@@ -68,17 +71,30 @@ def _of_module(program: LaunchProgram, code: Path, asked: LaunchRequest) -> str:
                 return problem
             continue
         names = {
-            beside.stem: "."
+            beside.stem: beside
             for beside in _beside(folder / part)
             if beside.suffix == ".py" or (beside.is_dir() and (beside / "__init__.py").exists())
         }
-        meant = _alike(part, names) if number else _one_letter_off(part, names, code, asked)
-        parts = [*program.said.split(".")[:number], meant, *program.said.split(".")[number + 1 :]]
-        return _mistyped(f"the module {program.said}", code, ".".join(parts), "installed") if meant else ""
+        near = _alike(part, names) if number else _one_letter_off(part, names, code, asked)
+        if (meant := _first_sent(near, names, code, asked)) is None:
+            return ""
+        parts = [*program.said.split(".")[:number], meant.stem, *program.said.split(".")[number + 1 :]]
+        said, left_out = ".".join(parts), _left_out(".".join(parts), meant, code, asked)
+        return _mistyped(f"the module {program.said}", code, said, "installed", left_out=left_out)
     return ""
 
 
-def _mistyped(said: str, code: Path, meant: str, comes: str) -> str:
+def _first_sent(
+    near: Sequence[str], names: Mapping[str, Path], code: Path, asked: LaunchRequest
+) -> Path | None:
+    """Of names that are near, the first that is sent; the first of all where none is."""
+    found = [names[name] for name in near]
+    return next((path for path in found if not _left_out("", path, code, asked)), next(iter(found), None))
+
+
+def _mistyped(said: str, code: Path, meant: str, comes: str, *, left_out: str) -> str:
+    if left_out:
+        return f"{said} is not in the folder that is sent, {code}. If {meant} is meant:\n{left_out}"
     return (
         f"{said} is not in the folder that is sent, {code}.\n"
         f"Did you mean {meant}? If {said} is {comes} on the VM, {_EXEC}"
@@ -113,19 +129,19 @@ def _beside(path: Path) -> Iterator[Path]:
         yield from sorted(path.parent.iterdir())
 
 
-def _alike(name: str, names: Collection[str]) -> str:
-    """The name that is almost the same; "" for none."""
-    return next(iter(get_close_matches(name, names, n=1, cutoff=ALIKE)), "")
+def _alike(name: str, names: Collection[str]) -> list[str]:
+    """The names that are almost the same, the nearest first."""
+    return get_close_matches(name, names, n=MOST, cutoff=ALIKE)
 
 
-def _one_letter_off(name: str, names: Collection[str], code: Path, asked: LaunchRequest) -> str:
-    """The name that differs by two letters swapped, or by one, where no installed module can be meant."""
+def _one_letter_off(name: str, names: Collection[str], code: Path, asked: LaunchRequest) -> list[str]:
+    """The names that differ by two letters swapped, or by one, where no installed module can be meant."""
     if asked.container or name in sys.stdlib_module_names or len(name) < SHORTEST:
-        return ""
+        return []
     with suppress(OSError, UnicodeDecodeError):
         if name in (code / "requirements.txt").read_text(encoding="utf-8"):
-            return ""
-    return next((other for other in sorted(names) if _is_slip(name, other)), "")
+            return []
+    return [other for other in sorted(names) if _is_slip(name, other)]
 
 
 def _is_slip(name: str, other: str) -> bool:

@@ -74,6 +74,7 @@ def run(**said: Any) -> None:  # noqa: ANN401 — as many types as there are opt
     texts = {**files, SCRIPT: script_of(asked, files, context.settings.bucket, context.settings.layout)}
     if limits := job_file(asked):
         texts["job.toml"] = limits
+    check_program(asked)
     if said["dry_run"]:
         _show(texts, asked)
         return
@@ -108,7 +109,6 @@ def _show(texts: Mapping[str, str], asked: LaunchRequest) -> None:
 
 def _check(context: Context, asked: LaunchRequest, *, again: bool, wait: bool) -> None:
     """Whether the job may be launched now, and has what it works on, before anything is written."""
-    check_program(asked)
     if problem := submission.problem(look(context, asked.job), again=again):
         raise click.ClickException(problem)
     _check_input_jobs(context, asked.input_jobs, wait=wait)
