@@ -33,6 +33,7 @@ from spotwarden.cli.launching.staging import Staging, staging
 from spotwarden.cli.launching.started import told
 from spotwarden.cli.launching.starting import start
 from spotwarden.cli.launching.storing import look, store, store_code, storing
+from spotwarden.cli.launching.timely import check_timely
 from spotwarden.cli.launching.writing import SCRIPT, files_of, image_of, script_of, setup_of
 from spotwarden.layout import JobFileName, ObjectName, RunRecord
 from spotwarden.model.facts import JobFacts
@@ -73,6 +74,7 @@ def run(**said: Any) -> None:  # noqa: ANN401 — as many types as there are opt
     files = files_of(asked, setup, kit)
     texts = {**files, SCRIPT: script_of(asked, files, context.settings.bucket, context.settings.layout)}
     if limits := job_file(asked):
+        check_timely(file_of(limits), clock.now())
         texts["job.toml"] = limits
     check_program(asked)
     if said["dry_run"]:
@@ -171,8 +173,10 @@ def _launch(
     context.check_clock()
     if problem := submission.problem(first, again=again) or submission.another_script(first, package.launch):
         raise click.ClickException(problem)
-    refuse_beside(context, first, package.launch)
     file = file_of(limits) if limits else first.file
+    if not limits:
+        check_timely(file, clock.now())
+    refuse_beside(context, first, package.launch)
     check_fitting(context, package.launch, file, record.by)
     check_allowed(context, package.launch, file, record.by)
     if problem := range_problem(package.launch, file):

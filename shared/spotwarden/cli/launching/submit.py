@@ -19,6 +19,7 @@ from spotwarden.cli.launching.staging import staging
 from spotwarden.cli.launching.started import told
 from spotwarden.cli.launching.starting import start
 from spotwarden.cli.launching.storing import look, store, store_code, storing
+from spotwarden.cli.launching.timely import check_timely
 from spotwarden.cli.owners import OwnerParam
 from spotwarden.recovery import submission
 from spotwarden.recovery.elastic import range_problem
@@ -57,6 +58,7 @@ def submit(script: Path, job: str, code: Path | None, owner: str, *, again: bool
         raise click.ClickException(problem)
     if problem := range_problem(package.launch, facts.file):
         raise click.ClickException(problem)
+    check_timely(facts.file, clock.now())
     refuse_beside(context, facts, package.launch)
     check_fitting(context, package.launch, facts.file, owner)
     check_allowed(context, package.launch, facts.file, owner)
