@@ -163,6 +163,37 @@ def test_what_was_said_of_the_machine_is_in_the_request(write, words, look, valu
     assert look(machine(launch(write(*PLAIN, *words)))) == value
 
 
+FLEX = ("--flag=--provisioning-model=flex-start", "--flag=--max-run-duration=4h")
+
+
+def test_a_flag_of_gcloud_replaces_what_run_would_write(write, workstation):
+    """Once is enough: nothing is warned of. A Flex-start VM is told no 120 s before, so none is asked for."""
+    words = (*FLEX, "--flag=--instance-termination-action=DELETE", "--flag=--boot-disk-size=300GB")
+    text = write(*PLAIN, *words).read_text()
+    assert [text.count(f"--{name}=") for name in ("provisioning-model", "boot-disk-size")] == [1, 1]
+    found = launch(write(*PLAIN, *words))
+    assert (found.flexible, found.spot) == (True, False)
+    assert "spotwarden-early" not in metadata(found)
+    done = workstation.run("run", *PLAIN, *words, "--script-only", "--", "true")
+    assert "warning" not in done.output
+    assert launch(write(*PLAIN, "--overwrite", "--flag=--provisioning-model=SPOT")).spot
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--flag=--machine-type=g2-standard-8"], "--flag=--machine-type=g2-standard-8: use --machine"),
+        (["--flag=--image-family=ours"], "--flag=--image-family=ours: use --image-family"),
+        (["--flag=--provisioning-model=SPOT", "--on-demand"], "contradicts --on-demand"),
+        (["--tag", "a=b", "--flag=--labels=c=d"], "would replace the labels of --tag: use --tag for all"),
+        (["--handover", *FLEX], "--handover is for spot VMs"),
+    ],
+)
+def test_a_flag_that_an_option_says_better_is_refused(workstation, words, says):
+    """The job's prices and checks are those of its options."""
+    assert says in workstation.refused("run", *PLAIN, *words, "--dry-run", "--", "true")
+
+
 @pytest.mark.parametrize(
     ("words", "key", "value"),
     [

@@ -9,6 +9,7 @@ import click
 
 from spotwarden.cli.context import Context
 from spotwarden.cli.launching.asked import LaunchRequest, check_job, environment, metrics, tags
+from spotwarden.cli.launching.gcloud_flags import with_model
 from spotwarden.cli.launching.inputs import inputs_of
 from spotwarden.cli.launching.machines import MachineType, machine_for
 from spotwarden.cli.launching.near import unknown_kind
@@ -94,6 +95,7 @@ def asked_of(said: Mapping[str, Any], context: Context) -> LaunchRequest:
     """Everything that was said, checked against itself; `UsageError` says what cannot be, and what can."""
     if not said["command"]:
         raise click.UsageError("the command is missing. Add it after --, such as: -- python train.py")
+    said = with_model(said)
     machine = machine_for(said["machine"], said["gpu"], said["tpu"])
     least, most = _nodes(said, machine)
     said = {**said, "nodes": most, "least_nodes": least if least < most else 0}
@@ -106,7 +108,8 @@ def asked_of(said: Mapping[str, Any], context: Context) -> LaunchRequest:
     _check_place(said, machine, context)
     if said["handover"] and (said["on_demand"] or said["least_nodes"]):
         raise click.UsageError(
-            "--handover is for spot VMs of a fixed number: leave out --on-demand, and the range of --nodes"
+            "--handover is for spot VMs of a fixed number: leave out --on-demand, any other"
+            " --provisioning-model, and the range of --nodes"
         )
     if said["least_nodes"] and said["region"]:
         raise click.UsageError(

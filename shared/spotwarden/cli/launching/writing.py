@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 import click
 
 from spotwarden.cli.launching.asked import LaunchRequest
+from spotwarden.cli.launching.gcloud_flags import without
 from spotwarden.cli.launching.package import FILE_AT_MOST
 from spotwarden.cli.launching.slices import TOPOLOGY, slice_commands
 from spotwarden.layout import Layout
@@ -131,6 +132,12 @@ def _call(asked: LaunchRequest) -> Iterator[str]:
 
 
 def _flags(asked: LaunchRequest) -> Iterator[str]:
+    more = [flag for flag in asked.flags if not flag.startswith(METADATA)]
+    yield from without(_own_flags(asked), more)
+    yield from map(shlex.quote, more)
+
+
+def _own_flags(asked: LaunchRequest) -> Iterator[str]:
     yield f"--machine-type={asked.machine.name}"
     if asked.machine.attached:
         yield f"--accelerator=type={asked.machine.gpu},count={asked.machine.count}"
@@ -150,7 +157,6 @@ def _flags(asked: LaunchRequest) -> Iterator[str]:
         yield "--instance-termination-action=DELETE"
     if asked.tags:
         yield "--labels=" + ",".join(f"{name}={value}" for name, value in asked.tags.items())
-    yield from (shlex.quote(flag) for flag in asked.flags if not flag.startswith(METADATA))
 
 
 def _metadata(asked: LaunchRequest, files: Mapping[str, str], bucket: str, layout: Layout) -> Iterator[str]:
