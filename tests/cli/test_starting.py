@@ -104,6 +104,14 @@ def test_a_refusal_says_no_step_that_does_not_help():
     assert "quota" not in words(AttemptState.BACKING_OFF, DENIED)
 
 
+@pytest.mark.parametrize(("out", "said"), [(AT, ", the last one at 00:00:00 UTC"), (None, " a moment ago")])
+def test_zones_that_need_not_be_asked_again_are_said_to_have_refused(out, said):
+    """With when they did, which may be minutes ago."""
+    with pytest.raises(click.ClickException) as raised:
+        refuse_if_over(attempt(AttemptState.BACKING_OFF), out=out)
+    assert f"each of its zones refused this machine type{said}. Spotwarden tries" in raised.value.message
+
+
 def test_whoever_holds_the_name_is_named_and_whose_it_is():
     """A colleague's VM, and one of the job's own earlier attempts; no lack of capacity."""
     mine = Instance(id="5", name="boxed", zone="us-central1-a", status=Status.TERMINATED)
@@ -121,3 +129,20 @@ def test_whoever_holds_the_name_is_named_and_whose_it_is():
         refuse_if_over(waits, held)
     assert raised.value.message.startswith(f"boxed waits for a name: {held[0]}; {held[1]}. Spotwarden tries")
     assert "capacity" not in raised.value.message
+
+
+def test_a_place_that_was_passed_over_is_told_with_why():
+    """A colleague's VM of that name, or no room: the job is elsewhere than its script says."""
+    taken = replace(REFUSED, error="alreadyExists: The resource 'boxed' already exists")
+    elsewhere = replace(ASKED, place="us-central1-b")
+    running = attempt(AttemptState.RUNNING, taken, elsewhere, instances={"boxed": "17"})
+    assert told(running).splitlines() == [
+        "boxed: attempt 1 runs in us-central1-b as instance 17",
+        "  us-central1-a already has a VM of that name: alreadyExists: The resource 'boxed' already exists",
+    ]
+    full = attempt(AttemptState.RUNNING, REFUSED, REFUSED, elsewhere, instances={"boxed": "17"})
+    assert told(full).splitlines()[1:] == [
+        "  us-central1-a has no capacity right now: ZONE_RESOURCE_POOL_EXHAUSTED"
+    ]
+    at_last = attempt(AttemptState.RUNNING, REFUSED, ASKED, instances={"boxed": "17"})
+    assert told(at_last) == "boxed: attempt 1 runs in us-central1-a as instance 17"

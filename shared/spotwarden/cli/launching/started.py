@@ -1,6 +1,7 @@
 """What is said of a launch: that it runs, that it waits, or why not, and what to type."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from datetime import datetime
 
 import click
 
@@ -20,6 +21,11 @@ _WAITS = {
     RefusalKind.QUOTA: "the project's quota doesn't allow it right now",
 }
 """Why an attempt waits."""
+_REFUSED = {
+    RefusalKind.STOCKOUT: "has no capacity right now",
+    RefusalKind.NAME_TAKEN: "already has a VM of that name",
+}
+"""Why a place was passed over."""
 
 
 def has_run(attempt: Attempt) -> bool:
@@ -57,10 +63,10 @@ def _holder(vm: Instance, facts: JobFacts, *, is_own: bool) -> str:
     return f"{facts.job}'s own earlier VM {where} still has the name"
 
 
-def refuse_if_over(attempt: Attempt, held: Sequence[str] = ()) -> None:
+def refuse_if_over(attempt: Attempt, held: Sequence[str] = (), *, out: datetime | None = None) -> None:
     """Raise what a person reads of an attempt that no longer starts here: why, what follows, what to type.
 
-    `held` says which VMs hold a name that it waits for.
+    `held` says which VMs hold a name that it waits for, `out` when one of its places last had no room.
     """
     error = attempt.tries[-1].error if attempt.tries else ""
     job = attempt.job
@@ -75,7 +81,8 @@ def refuse_if_over(attempt: Attempt, held: Sequence[str] = ()) -> None:
             f"attempt {attempt.number} of {job} {attempt.state.value} meanwhile: {attempt.reason}"
         )
     if attempt.state is AttemptState.BACKING_OFF:
-        why = error.rstrip(".") or "each of its zones refused this machine type a moment ago"
+        last = f", the last one at {out:%H:%M:%S} UTC" if out else " a moment ago"
+        why = error.rstrip(".") or f"each of its zones refused this machine type{last}"
         words = _WAITS.get(refusal(error), _NO_CAPACITY)
         if held:
             words, why = f"{job} waits for a name", "; ".join(held)
@@ -96,6 +103,17 @@ def told(attempt: Attempt) -> str:
             f"{attempt.job}: attempt {attempt.number} waits for capacity{place} (Flex-start). Spotwarden"
             f" registers the VM when it starts. To see its status: spotwarden show {attempt.job}"
         )
+    passed = "".join(_passed_over(attempt))
     if not ids:
-        return f"{attempt.job}: attempt {attempt.number} ran{place} and has ended"
-    return f"{attempt.job}: attempt {attempt.number} runs{place} as instance {ids}"
+        return f"{attempt.job}: attempt {attempt.number} ran{place} and has ended{passed}"
+    return f"{attempt.job}: attempt {attempt.number} runs{place} as instance {ids}{passed}"
+
+
+def _passed_over(attempt: Attempt) -> Iterator[str]:
+    """A line for each place that was asked before the one that gave it, and why it did not."""
+    refused = {tried.place: tried.error for tried in attempt.tries if tried.error}
+    given = attempt.tries[-1].place if attempt.tries else ""
+    for place, error in refused.items():
+        if place != given:
+            words = _REFUSED.get(refusal(error), "refused it")
+            yield f"\n  {place} {words}: {error}"

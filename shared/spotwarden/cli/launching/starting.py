@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from datetime import datetime
 from functools import partial
 from typing import NamedTuple
 
@@ -191,7 +192,7 @@ def _carry_on(starting: Starting, known: JobFacts, number: int) -> JobFacts:
             # Whoever launches the next one need not be refused for the same.
             places.remember(record for record in executor.written if any(map(lacks_notice, record.tries)))
             return known
-        refuse_if_over(newest, held=_held(context, newest, launch))
+        refuse_if_over(newest, held=_held(context, newest, launch), out=_last_out(reachable))
         if isinstance(waiting, Wait) and waiting.reason != told:
             click.echo(waiting.reason, err=True)
             told = waiting.reason
@@ -200,6 +201,15 @@ def _carry_on(starting: Starting, known: JobFacts, number: int) -> JobFacts:
         time.sleep(pause)
         pause = min(2 * pause, LOOK_EVERY_SECONDS)
     raise click.ClickException(f"{job} is still being created. To see its status: spotwarden show {job}")
+
+
+def _last_out(facts: JobFacts) -> datetime | None:
+    """When one of the job's places was last known to have no room for it: another job may have heard that."""
+    launch, places = facts.launch, facts.places
+    if not isinstance(launch, Launch) or places is None:
+        return None
+    known = [places.availability.get(choice.place) for choice in launch.choices]
+    return max((zone.out for zone in known if zone and zone.out), default=None)
 
 
 def _held(context: Context, newest: Attempt, launch: Launch) -> tuple[str, ...]:
