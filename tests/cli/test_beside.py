@@ -70,3 +70,13 @@ def test_a_launch_that_may_go_elsewhere_is_said_to(shop, submitted, monkeypatch)
     shop.create("my-job", job="")
     shop.record(state=AttemptState.STOPPED)
     assert "so my-job is launched in another zone" in shop.workstation.run(*submitted(), "--again").output
+
+
+def test_a_first_launch_beside_a_colleagues_vm_says_why_it_is_elsewhere(shop, submitted, monkeypatch):
+    """Nobody else would tell that the zone of the script was not even asked."""
+    monkeypatch.setattr(starting, "TIMEOUT_SECONDS", 1)
+    shop.create("my-job", job="")
+    theirs = shop.vms()["my-job"].id
+    done = shop.workstation.run(*submitted())
+    assert f"VM my-job in {ZONE} (ID {theirs}, RUNNING) has the name" in done.output
+    assert "it is not one of my-job: it is launched in us-central1-" in done.output

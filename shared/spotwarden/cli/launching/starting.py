@@ -172,6 +172,7 @@ def _carry_on(starting: Starting, known: JobFacts, number: int) -> JobFacts:
         context.cloud, context.settings.layout, context.policy, tick, workers=context.settings.workers
     )
     told, until, pause = "", time.monotonic() + TIMEOUT_SECONDS, FIRST_LOOK_SECONDS
+    is_placed = False
     patient = time.monotonic() + ROOM_WITHIN_SECONDS
     job, policy = known.job, context.deployed()
     while time.monotonic() < until:
@@ -188,6 +189,9 @@ def _carry_on(starting: Starting, known: JobFacts, number: int) -> JobFacts:
         newest = told_ledger([recorded.attempt for recorded in known.ledger])[-1]
         if newest.number != number:
             raise overtaken(replace(newest, number=number), newest)
+        if newest.tries and not is_placed:
+            _tell_of_home(context, newest, launch)
+            is_placed = True
         if has_run(newest):
             # Whoever launches the next one need not be refused for the same.
             places.remember(record for record in executor.written if any(map(lacks_notice, record.tries)))
@@ -217,6 +221,20 @@ def _held(context: Context, newest: Attempt, launch: Launch) -> tuple[str, ...]:
     if not waits_for_name(newest):
         return ()
     return holders(with_instances(context, look(context, newest.job, script=True)), newest, launch)
+
+
+def _tell_of_home(context: Context, newest: Attempt, launch: Launch) -> None:
+    """Say who has the name where a first launch was to be, if that was seen before it was asked there.
+
+    Whoever launches a job again has heard of it before anything was sent.
+    """
+    asked = {tried.place for tried in newest.tries}
+    if newest.number > 1 or not asked or launch.place in asked:
+        return
+    at_home = replace(launch, choices=launch.choices[:1])
+    seen = with_instances(context, look(context, newest.job, script=True))
+    for held in holders(seen, newest, at_home):
+        click.echo(f"{held}: it is launched in {newest.tries[-1].place}", err=True)
 
 
 def _listed(executor: Executor, facts: JobFacts, launch: Launch) -> JobFacts:
