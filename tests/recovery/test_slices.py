@@ -247,6 +247,21 @@ def test_a_stop_deletes_the_slice_as_one(pod, typed, words):
     assert (again.exit_code, "There is nothing to stop" in again.output) == (0, True)
 
 
+def test_a_stop_that_is_refused_says_what_still_runs_and_what_was_done(pod, typed):
+    """The job is closed all the same, and the second stop finds the slice."""
+    refusal = rejected("forbidden", "Required 'compute.x.delete' permission")
+    pod.cloud.compute.trouble.order("delete_group", refusal)
+    said = typed("stop", "slice", "--yes")
+    assert said.exit_code == 1
+    assert "Compute Engine refused it: Required 'compute.x.delete' permission." in said.output
+    assert "What was to be stopped may still run, and cost money." in said.output
+    assert "slice is closed as stopped, so that nothing restarts it." in said.output
+    assert "Ask an administrator" in said.output
+    assert typed("stop", "slice", "--yes").exit_code == 0
+    pod.settle(5)
+    assert (pod.newest.state, pod.instances()) == (AttemptState.STOPPED, ())
+
+
 def test_a_slice_that_was_stopped_is_restarted(pod, typed):
     """As its next attempt, in a group of its own."""
     typed("stop", "slice", "--yes")

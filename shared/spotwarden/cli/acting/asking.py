@@ -6,6 +6,7 @@ import click
 from msgspec.structs import replace
 
 from spotwarden.cli.context import Context, default_owner, new_tick, open_context
+from spotwarden.cli.next_steps import next_step
 from spotwarden.cli.table import plain
 from spotwarden.engine.context import SweepContext
 from spotwarden.layout import job_problem
@@ -68,6 +69,9 @@ def report(carried: Carried) -> None:
         raise click.ClickException(
             f"we couldn't confirm that everything was done ({why}); run the command again"
         )
+    if carried.refusal:
+        step = next_step(carried.refusal)
+        raise click.ClickException(f"{refuse(verdict).message}{step}\nThen run the command again")
     if verdict.standing is OfferStanding.BARRED:
         raise refuse(verdict)
     click.echo(plain(verdict.done))

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from spotwarden.engine.executor import Executor
-from spotwarden.model.action import Change, DeleteInstance, DropObject, StopInstance
+from spotwarden.model.action import Change, DeleteInstance, DropObject, StopInstance, WriteAttempt
 from spotwarden.model.outcome import Done, Lost, Outcome, Rejected, Unanswered
 from spotwarden.model.slice_action import DeleteGroup
 from spotwarden.notify.links.reply import AnswerVerdict, OfferFacts, OfferStanding
@@ -25,13 +25,15 @@ _GOING = "resourceNotReady"
 class Carried(NamedTuple):
     """The last verdict, and what was done for it.
 
-    `unsure` is why nobody knows whether all of it was; `hidden` is what the last look could not see.
+    `unsure` is why nobody knows whether all of it was; `hidden` is what the last look could not see;
+    `refusal` is what Compute Engine refused, its reason word first.
     """
 
     verdict: AnswerVerdict
     done: tuple[Change, ...] = ()
     unsure: str = ""
     hidden: str = ""
+    refusal: str = ""
 
 
 def look_at_rest(look: Callable[[], OfferFacts], now: datetime, pause: Callable[[float], None]) -> OfferFacts:
@@ -55,7 +57,9 @@ def carry_out(executor: Executor, verdict: AnswerVerdict, consider: Callable[[],
         if silent := next((outcome for outcome in outcomes if isinstance(outcome, Unanswered)), None):
             return Carried(verdict, tuple(done), silent.detail)
         if rejected := rejections(outcomes):
-            return Carried(replace(refused(verdict, rejected), changed=changed(done)), tuple(done))
+            first = f"{rejected[0].code}: {rejected[0].message}"
+            barred = replace(refused(verdict, rejected), changed=changed(done))
+            return Carried(barred, tuple(done), refusal=first)
         if not any(isinstance(outcome, Lost) for outcome in outcomes):
             return Carried(verdict, tuple(done))
         verdict = consider()
@@ -86,7 +90,9 @@ def changed(done: Sequence[Change]) -> str:
         attempt.node for attempt in done if isinstance(attempt, StopInstance | DeleteInstance)
     )
     slices = [step.group for step in done if isinstance(step, DeleteGroup)]
-    said = [f"{', '.join(gone)} is stopping."] if gone else []
+    closed = [step.record.job for step in done if isinstance(step, WriteAttempt) and step.record.closed]
+    said = [f"{job} is closed as stopped, so that nothing restarts it." for job in closed]
+    said += [f"{', '.join(gone)} is stopping."] if gone else []
     said += [f"The TPU slice {', '.join(slices)} is being deleted."] if slices else []
     if said:
         return " ".join(said)
@@ -100,7 +106,7 @@ def changed(done: Sequence[Change]) -> str:
 def refused(verdict: AnswerVerdict, rejected: Sequence[Rejected]) -> AnswerVerdict:
     """The verdict that the other side does not do it."""
     why = "; ".join(dict.fromkeys(refusal.message for refusal in rejected))
-    says = f"Compute Engine refused it: {why}"
-    return replace(
-        verdict, standing=OfferStanding.BARRED, code=409, says=says, notes=(), title="It was refused"
-    )
+    ends = any(isinstance(step, StopInstance | DeleteInstance | DeleteGroup) for step in verdict.steps)
+    runs = " What was to be stopped may still run, and cost money." if ends else ""
+    title, says = "Compute Engine refused it", f"{why.rstrip('.')}.{runs}"
+    return replace(verdict, standing=OfferStanding.BARRED, code=409, says=says, notes=(), title=title)
