@@ -1,7 +1,7 @@
 """From the verdicts on its instances to one on the job: however many nodes fell, there is one answer."""
 
 from collections.abc import Collection, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import msgspec
 from msgspec.structs import replace
@@ -29,6 +29,8 @@ BY_WEIGHT = (
     LossVerdict.CLOSE,
 )
 """Which verdict on a node is the job's: the first of these that any of them has."""
+RESTARTED_WITHIN = timedelta(hours=1)
+"""How long Compute Engine has to restart a slice whose host failed."""
 
 
 class LossFinding(msgspec.Struct, frozen=True, kw_only=True):
@@ -61,7 +63,7 @@ def find(facts: JobFacts, limits: RecoveryLimits, tick: Tick) -> LossFinding | N
         for node in facts.nodes
         if not closed(facts, node)
     ]
-    found = [_unless_restarted(facts, _unless_asked(facts, finding)) for finding in judged]
+    found = [_unless_restarted(facts, _unless_asked(facts, finding), tick) for finding in judged]
     unknown = [match for match in found if match.judgement.now is Now.HIDDEN]
     if unknown:
         return unknown[0]
@@ -106,16 +108,18 @@ def _unless_asked(facts: JobFacts, finding: LossFinding) -> LossFinding:
     return replace(finding, judgement=replace(finding.judgement, verdict=LossVerdict.RECOVER, why=why))
 
 
-def _unless_restarted(facts: JobFacts, finding: LossFinding) -> LossFinding:
+def _unless_restarted(facts: JobFacts, finding: LossFinding, tick: Tick) -> LossFinding:
     """The finding, but a wait where Compute Engine itself restarts the VM of a slice that is no spot slice.
 
-    After a host error it restarts all of the slice on other hosts ("Failure recovery of TPU instances").
+    After a host error it restarts all of the slice on other hosts ("Failure recovery of TPU instances"). One
+    that stays down for long has found none, and is made anew like any other.
     """
     judgement = finding.judgement
     named = newest_group(facts.newest)
     spot = isinstance(facts.launch, Launch) and facts.launch.spot and named and named[0].spot
     there = judgement.now in {Now.KEPT, Now.GOING}
-    if named is None or spot or judgement.fate is not Fate.HOST_ERROR or not there:
+    late = tick.now - lost_at(finding.node, tick) >= RESTARTED_WITHIN
+    if named is None or spot or judgement.fate is not Fate.HOST_ERROR or not there or late:
         return finding
     why = "its host failed, and Compute Engine restarts the slice"
     return replace(finding, judgement=replace(judgement, verdict=LossVerdict.WAIT, why=why, soon=False))
