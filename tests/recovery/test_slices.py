@@ -117,6 +117,17 @@ def test_one_vm_that_a_person_deletes_closes_the_job_after_a_while(pod):
     assert pod.group is group
 
 
+def test_what_is_left_of_a_closed_slice_leaves_no_template_behind(pod):
+    """Whoever deletes its last VMs, however long after the job was closed."""
+    pod.cloud.compute.owner_deletes("slice-2")
+    pod.settle(60)
+    assert pod.newest.state is AttemptState.STOPPED
+    pod.cloud.compute.owner_deletes_group(pod.group.name)
+    pod.settle(5)
+    compute = pod.cloud.compute
+    assert (compute.groups, compute.templates, pod.names("spotwarden/open/")) == ({}, {}, [])
+
+
 @pytest.mark.parametrize("model", ["STANDARD", "FLEX_START"])
 def test_a_slice_that_google_restarts_is_let_be(recover, monkeypatch, model):
     """A host error restarts the slice, unless it is a spot slice; one that stays down is made anew."""

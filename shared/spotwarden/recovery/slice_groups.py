@@ -129,19 +129,20 @@ def _is_going(seen: SeenGroup) -> bool:
 
 
 def left_over(facts: JobFacts) -> Step | None:
-    """What is left to do about the group of a slice that is over; None where nothing is, or VMs of it run.
+    """What is left to do about the group of a slice that is over; None where nothing is.
 
-    Recovery deletes no VM of a closed job: but an empty group may still make some, and a template stays.
+    Recovery deletes no VM of a closed job: but once they are gone the group may still make some, and a template
+    stays.
     """
     attempt, tried, group = next(groups_of(facts), (None, None, None))
     if attempt is None or tried is None or group is None or facts.watched is None:
         return None
     seen = facts.groups.get(group.name)
     own = [member for member in seen.members if member.id and not member.leaving] if seen else []
-    if any(member.status not in GOING for member in own):
-        return None
     if own:
-        return Wait(reason=f"the VMs of the slice {group.name} are being deleted", soon=False)
+        goes = all(member.status in GOING for member in own)
+        how = "are being deleted" if goes else "run on"
+        return Wait(reason=f"the VMs of the slice {group.name} {how}", soon=False)
     return clear(facts, attempt, tried, group)
 
 
