@@ -19,6 +19,8 @@ _BLOWS = {
     "restock": 2,
     "pass": 4,
 }
+RULED = 0.15
+"""How often a rule of ours deletes the slice at a limit."""
 _ENDS = ("kill", "kill", "offline", "sweep", "sweep", "blow", "blow")
 """What befalls a sweep at one of its calls."""
 
@@ -61,4 +63,7 @@ def draw(seed: str) -> tuple[str, list[Blow]]:
         drawn.append(("pass", chance.choice((0, 1, 5, 20, 40, 60))))
         for _ in range(chance.choice((1, 1, 2, 3))):
             drawn += [_sweep(chance), ("pass", chance.choice((0, 5, 20, 60, 200)))]
+    # Drawn from a seed of its own: the other histories are what they were before there was any of it.
+    if (apart := Random(f"{seed}/rule")).random() < RULED:
+        drawn.insert(apart.randrange(2, len(drawn) + 1), ("rule",))
     return model, drawn

@@ -22,6 +22,8 @@ from tests.simulation.slices.blows import Blow, draw
 PEACE_MINUTES = 100
 """How long sweeps run after the last blow: half an hour of it is for a slice that lacks a VM."""
 ZONE = "us-central1-a"
+CAPS = "spotwarden-cap-runtime@p.iam.gserviceaccount.com"
+"""As whom the function acts that holds jobs to their limits."""
 HOST_ERROR = "compute.instances.hostError"
 
 
@@ -44,7 +46,6 @@ class SliceHistory:
         self.doubtful = False
         self._unhurt: set[str] = set()
         self._hurt: set[str] = set()
-        self._orphaned: set[str] = set()
         self._nested = False
 
     def _stop_instead(self) -> None:
@@ -73,10 +74,6 @@ class SliceHistory:
             raise Wrong(f"two slices live after {after}: {sorted(groups)}")
         for name in self._unhurt - {group.name for group in self.compute.groups.values() if not group.ending}:
             raise Wrong(f"{name} was whole, nothing had befallen it, and it is gone after {after}")
-        if self.world.newest.closed:
-            # VMs of a closed job are their owner's, or the rule's for orphans, and so is what holds them.
-            there = self.compute.vms.living.keys()
-            self._orphaned |= {group.name for group in self._groups() if there & {*_ids(group)}}
         if self.world.newest.state is AttemptState.RUNNING and self.world.runs():
             self._unhurt = {self.world.group.name} if self.world.group.name not in self._hurt else set()
 
@@ -139,6 +136,14 @@ class SliceHistory:
             self._wound(group)
             self.compute.owner_deletes_group(group.name, user=NOBODY)
             self._person("deleted its group", doubtful=doubtful)
+
+    def _rule(self) -> None:
+        """A function of ours deletes it at a limit, as its owner was warned."""
+        for group in self._groups():
+            doubtful = group.name in self._hurt
+            self._wound(group)
+            self.compute.owner_deletes_group(group.name, user=CAPS)
+            self._person("lost its group to a rule", doubtful=doubtful)
 
     def _person(self, what: str, *, doubtful: bool) -> None:
         """A person's word: it may be too late for a slice that was hurt before, or whose try was refused."""
@@ -222,14 +227,14 @@ class SliceHistory:
         if closed and not self.ended:
             yield f"it is closed, and nobody has ended it: {newest.reason}"
         if self.ended and not closed and not self.doubtful:
-            yield f"a person has {self.ended}, and it goes on"
+            yield f"it was ended ({self.ended}), and it goes on"
         there = self.compute.vms.living.keys()
         with_vms = [group for group in self.compute.groups.values() if there & {*_ids(group)}]
         empty = {group.name for group in self.compute.groups.values() if group not in with_vms}
-        if closed and empty - self._orphaned:
+        if closed and empty:
             yield f"a group without VMs is left: {sorted(empty)}"
         names = {group.name for group in self.compute.groups.values()}
-        if set(self.compute.templates) - self._orphaned != names - self._orphaned:
+        if set(self.compute.templates) != names:
             yield f"templates {sorted(self.compute.templates)} are left, and groups {sorted(names)}"
         if self.ended and closed and "stopped" not in self.world.notices():
             yield f"nobody was told: {self.world.notices()}"

@@ -32,5 +32,5 @@ def test_histories_have_all_that_may_befall_a_slice():
     blows = [blow for number in range(HISTORIES) for blow in draw(f"test/{number}")[1]]
     names = {blow[0] for blow in blows}
     assert names >= {"preempt", "host", "delete_vm", "delete_group", "delete_policy", "delete_template"}
-    assert names >= {"forget", "lag", "stock_out", "restock", "sweep"}
+    assert names >= {"forget", "lag", "stock_out", "restock", "sweep", "rule"}
     assert {blow[3] for blow in blows if blow[0] == "sweep"} >= {"kill", "offline", "sweep", "blow"}
