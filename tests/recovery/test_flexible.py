@@ -17,7 +17,7 @@ from tests.recovery.facts import HOME, NOW
 
 NEXT = "us-central1-b"
 SHORT = "ZONE_RESOURCE_POOL_EXHAUSTED: [resource_availability]"
-HOUR = timedelta(hours=1)
+HOUR, MINUTE, SECOND = timedelta(hours=1), timedelta(minutes=1), timedelta(seconds=1)
 
 
 def asked(**facts):
@@ -82,10 +82,14 @@ ADA = "ada@example.com"
 
 @pytest.fixture
 def gone(some, placing, walk):
-    """What comes of an attempt whose VM went before it had room: by whom the log says, if anybody."""
+    """What comes of an attempt whose VM went before it had room: by whom the log says, if anybody.
 
-    def build(user, *, error=GONE):
-        insert = some.operation("insert", name="op", target_id="2001", error=error, request_id="r", at=NOW)
+    It was asked for two hours before, so long a request is valid, and `late` more.
+    """
+
+    def build(user, *, error=GONE, late=timedelta(0)):
+        asked = {"target_id": "2001", "request_id": "r", "at": NOW - 2 * HOUR - late}
+        insert = some.operation("insert", name="op", error=error, **asked)
         removal = some.operation("delete", name="gone", target_id="2001", user=user, at=NOW)
         log = (insert, removal) if user else (insert,)
         return walk(placing(insert), some.surveyed(inserts=log))[1].newest
@@ -108,12 +112,24 @@ def test_a_vm_that_went_in_line_without_a_word_is_asked_for_again_once_the_log_w
     assert (attempt.state, attempt.not_before) == (AttemptState.BACKING_OFF, NOW + limits.log_delay)
 
 
-def test_a_request_that_expired_after_its_insert_was_done_is_a_refusal(gone):
+@pytest.mark.parametrize("late", [-MINUTE, 5 * MINUTE])
+def test_a_request_that_expired_after_its_insert_was_done_is_a_refusal(gone, late):
     """Compute Engine itself deleted the VM, and no word of it is that the job ran."""
-    attempt = gone("system", error="")
+    attempt = gone("system", error="", late=late)
     refused, following = attempt.tries[-2:]
     assert (attempt.state, refused.place, following.place) == (AttemptState.PLACING, HOME, NEXT)
     assert "expired" in refused.error
+
+
+@pytest.mark.parametrize("late", [-MINUTE - SECOND, 5 * MINUTE + SECOND])
+def test_what_compute_engine_deletes_at_another_moment_had_room_and_ran_to_its_limit(gone, late):
+    """No sweep has seen it, and it registers nothing: its owner hears that it ran, and is gone again."""
+    attempt = gone("system", error="", late=late)
+    assert (attempt.number, attempt.state, attempt.instances) == (
+        2,
+        AttemptState.RUNNING,
+        {"test-vm": "2001"},
+    )
 
 
 @pytest.fixture
@@ -214,7 +230,7 @@ def test_a_vm_that_is_seen_before_it_has_room_has_not_begun(by_hand, step, some,
 @pytest.mark.parametrize("user", ["system", ""], ids=["the log tells", "the log is silent"])
 def test_an_expired_request_of_its_developers_is_no_end_of_the_jobs_own(by_hand, step, some, claimed, user):
     """The next attempt says why, and no restart is used up."""
-    seen = step(by_hand(Status.PENDING)).record
+    seen = replace(step(by_hand(Status.PENDING)).record, created=NOW - 3 * HOUR)
     history = (some.operation("delete", user=user, at=NOW - HOUR),) if user else ()
     node = some.node(marker=None, instance=None, history=history, missing_since=NOW - HOUR)
     record = claimed(
@@ -229,6 +245,16 @@ def test_an_expired_request_of_its_developers_is_no_end_of_the_jobs_own(by_hand,
     )
     assert (record.number, record.fate) == (2, Fate.UNSERVED.value)
     assert record.reason.startswith("the request for the Flex-start VM expired before there was capacity")
+
+
+def test_a_launch_by_hand_that_went_at_another_moment_has_run_to_its_limit(by_hand, step, some, claimed):
+    """Its sweeps were down while it ran; the next attempt does not say that it never had capacity."""
+    seen = step(by_hand(Status.PENDING)).record
+    ended = some.operation("delete", user="system", at=NOW - 20 * MINUTE)
+    node = some.node(marker=None, instance=None, history=(ended,))
+    known = {"ledger": (replace(some.attempt(), attempt=seen),), "nodes": (node,), "instances": ()}
+    record = claimed(by_hand(Status.PENDING, **known, watched=some.watched()))
+    assert (record.number, record.fate) == (2, Fate.EXPIRED.value)
 
 
 def test_its_wait_is_no_run_time_where_it_is_seen_first_while_it_is_being_made(by_hand, step):

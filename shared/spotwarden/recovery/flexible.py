@@ -4,7 +4,7 @@ Sources: "About Flex-start VMs", "Compute Engine instance lifecycle", "Limit the
 """
 
 from collections.abc import Iterable
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from spotwarden.model.attempt import Attempt
 from spotwarden.model.facts import JobFacts
@@ -14,6 +14,10 @@ from spotwarden.model.launch import Launch
 
 SHORTEST_FLEXIBLE_RUN = timedelta(minutes=10)
 """The least that `maxRunDuration` of a Flex-start VM takes."""
+LONGEST_WAIT = timedelta(hours=2)
+"""Of `requestValidForDuration`."""
+EARLY, LATE = timedelta(minutes=1), timedelta(minutes=5)
+"""How far from its moment a request may expire: half of what a VM runs for at least that had room."""
 
 
 def is_flexible(facts: JobFacts) -> bool:
@@ -43,3 +47,15 @@ def waiting(instances: Iterable[Instance], ids: Iterable[str]) -> bool:
     """Whether any of these instances is there, and has no room yet."""
     wanted = set(ids)
     return any(instance.status is Status.PENDING and instance.id in wanted for instance in instances)
+
+
+def expired_in_line(facts: JobFacts, asked: datetime | None, gone: datetime | None) -> bool:
+    """Whether what Compute Engine removed then went with its request, as far as the moments tell.
+
+    At any other moment than that at which its request expires it had room, and came to its time limit.
+    """
+    if asked is None or gone is None or not isinstance(facts.launch, Launch):
+        return True
+    said = facts.launch.request.body.get("params", {}).get("requestValidForDuration", {}).get("seconds")
+    expires = asked + (timedelta(seconds=int(said)) if said else LONGEST_WAIT)
+    return expires - EARLY <= gone <= expires + LATE

@@ -11,8 +11,9 @@ from spotwarden.model.facts import JobFacts, NodeFacts
 from spotwarden.model.launch import Launch
 from spotwarden.model.limits import RecoveryLimits
 from spotwarden.model.tick import Tick
-from spotwarden.recovery.fates import Fate, Now, alive, lost_at
-from spotwarden.recovery.flexible import is_flexible
+from spotwarden.recovery.actors import Actor, actor
+from spotwarden.recovery.fates import Fate, Now, alive, cause_of, lost_at
+from spotwarden.recovery.flexible import expired_in_line, is_flexible
 from spotwarden.recovery.handover import succeeds_early
 from spotwarden.recovery.ownership import made_by_chain
 from spotwarden.recovery.removal import asked_since, on_purpose, removed_beside
@@ -91,11 +92,19 @@ def _own_ids(newest: Attempt) -> Collection[str]:
 
 
 def _has_begun(facts: JobFacts, node: NodeFacts) -> bool:
-    """Whether it may have run; one that its developer launched, and that was seen in line only, has not."""
+    """Whether it may have run; one that its developer launched, and that was seen in line only, has not.
+
+    Unless it went at another moment than that at which its request expired.
+    """
     newest = facts.newest
     in_line = newest is not None and newest.seen and newest.started is None
     registered = bool(node.instance_id) and facts.registrations.get(node.node) == node.instance_id
-    return not in_line or registered or node.marker is not None
+    if not in_line or registered or node.marker is not None:
+        return True
+    cause = cause_of(node)
+    if newest is None or cause is None or actor(cause.user) is not Actor.GOOGLE:
+        return False
+    return not expired_in_line(facts, newest.created, cause.at)
 
 
 def _unless_asked(facts: JobFacts, finding: LossFinding) -> LossFinding:

@@ -11,11 +11,9 @@ from spotwarden.model.facts import JobFacts
 from spotwarden.model.ladder import Rung, VmModel
 from spotwarden.model.launch import Launch
 from spotwarden.model.limits import PlacementLimits
-from spotwarden.recovery.flexible import SHORTEST_FLEXIBLE_RUN
+from spotwarden.recovery.flexible import LONGEST_WAIT, SHORTEST_FLEXIBLE_RUN
 
 LONGEST_FLEXIBLE_RUN = timedelta(days=7)
-LONGEST_WAIT = timedelta(hours=2)
-"""Of `requestValidForDuration`."""
 _BOUND = "RESERVATION_BOUND"
 _OF_SPOT = frozenset(("preemptible", "provisioningModel", "preemptionNoticeDuration", "automaticRestart"))
 

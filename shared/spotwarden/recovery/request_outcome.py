@@ -25,7 +25,7 @@ from spotwarden.recovery.finishing import (
     revived,
     whole,
 )
-from spotwarden.recovery.flexible import is_flexible, waiting
+from spotwarden.recovery.flexible import expired_in_line, is_flexible, waiting
 from spotwarden.recovery.identity import CLOCKS_APART
 from spotwarden.recovery.inserts import of_requests
 from spotwarden.recovery.leasing import lease
@@ -119,7 +119,7 @@ def _gone_in_line(
     """Stop with a person who has deleted a VM before it ran, or ask elsewhere where its request has expired.
 
     What the log does not tell of yet is waited for, and so is what the lists may hide. None where the VM is
-    there, or has registered itself, or went in another way.
+    there, or has registered itself, or went in another way or at another moment: then it had room.
     """
     vm_id = operation.target_id
     there = any(instance.id == vm_id for instance in (*facts.instances, *facts.namesakes))
@@ -134,7 +134,8 @@ def _gone_in_line(
     if cause is None:
         return refused(facts, newest, UNTOLD, policy, tick)
     by_google = cause.kind in REMOVALS and actor(cause.user) is Actor.GOOGLE
-    return refused(facts, newest, EXPIRED, policy, tick) if by_google else None
+    in_vain = by_google and expired_in_line(facts, operation.at, cause.at)
+    return refused(facts, newest, EXPIRED, policy, tick) if in_vain else None
 
 
 def _look_for(facts: JobFacts, attempt: Attempt, operation: Operation) -> Step | None:
