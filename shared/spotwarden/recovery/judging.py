@@ -18,7 +18,7 @@ from spotwarden.recovery.handover import succeeds_early
 from spotwarden.recovery.ownership import made_by_chain
 from spotwarden.recovery.removal import asked_since, on_purpose, removed_beside
 from spotwarden.recovery.reopening import instances_of, is_before_stop, is_open_again
-from spotwarden.recovery.slice_groups import newest_group
+from spotwarden.recovery.slice_groups import made_while_open, newest_group
 from spotwarden.recovery.truth_table import Judgement, LossVerdict, judge
 
 BY_WEIGHT = (
@@ -203,6 +203,7 @@ def closed(facts: JobFacts, node: NodeFacts) -> str:
     # reaches back beyond the last sweep.
     relaunched = made is not None and not (
         made_by_chain(facts, node.instance_id)
+        or made_while_open(facts, node.instance_id)
         or _made_beside(facts, node, past)
         or is_before_stop(facts, made)
     )

@@ -131,8 +131,7 @@ def _is_going(seen: SeenGroup) -> bool:
 def left_over(facts: JobFacts) -> Step | None:
     """What is left to do about the group of a slice that is over; None where nothing is.
 
-    Recovery deletes no VM of a closed job: but once they are gone the group may still make some, and a template
-    stays.
+    Recovery deletes no VM of a closed job: but once they are gone a group and its template stay.
     """
     attempt, tried, group = next(groups_of(facts), (None, None, None))
     if attempt is None or tried is None or group is None or facts.watched is None:
@@ -223,6 +222,25 @@ def _filled_since(facts: JobFacts) -> datetime | None:
     if gone:
         return max(asked, *gone)
     return None if tried.at - (before.refused or newest.created) < LOG_REACHES else asked
+
+
+def made_while_open(facts: JobFacts, instance_id: str) -> bool:
+    """Whether a group of a closed job may have made it before that: of a try that was refused no id is kept.
+
+    The service agent of the project makes the VMs of groups, in the place of the try.
+    """
+    closed = facts.newest.updated if facts.newest else None
+    return any(
+        insert.target_id == instance_id
+        and insert.kind == "insert"
+        and actor(insert.user) is Actor.MACHINE
+        and insert.zone == tried.place
+        and insert.at is not None
+        and closed is not None
+        and tried.at - CLOCKS_APART <= insert.at <= closed
+        for insert in facts.inserts
+        for _, tried, _ in groups_of(facts)
+    )
 
 
 def group_operations(facts: JobFacts, log: Iterable[Operation]) -> tuple[Operation, ...]:
