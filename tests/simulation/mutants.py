@@ -1,7 +1,7 @@
 """The product, broken on purpose, one name at a time: each must be found out by a history or by a unit test.
 
 A mutant takes away a promise, not a line: it says what is no longer so. `where` are the simulations that are
-to find it (recovery's, the plane's); `test` is the unit test that does, where no history can.
+to find it (recovery's, the plane's, that of slices); `test` is the unit test that does, where no history can.
 """
 
 from collections.abc import Callable, Mapping
@@ -398,11 +398,20 @@ FLEX: Mapping[str, Mutant] = {
     ),
     "Flex-start: a request that expired has run": _waiting("recovery.judging:_has_begun", gives(value=True)),
 }
+SLICES: Mapping[str, Mutant] = {
+    f"slices: {name}": _of(target, make, "slices")
+    for name, target, make in (
+        ("the slice before is not deleted", "recovery.slice_groups:clear_former", gives(None)),
+        ("what is left of a job that is over stays", "recovery.slice_groups:left_over", gives(None)),
+        ("a refused try is not cleared away", "recovery.slice_groups:clear", gives(None)),
+        ("a slice that lacks a VM is never closed", "recovery.gang_wish:end_broken", gives(None)),
+    )
+}
 PORTS: Mapping[str, Mutant] = {
     "the operations that a list lacks are not missed": Mutant(wrap=_operations_are_whole),
     **{name: Mutant(wrap=wrap) for name, wrap in MUTATIONS.items()},
 }
-_ALL: Mapping[str, Mutant] = {**PORTS, **RECOVERY, **GOVERNANCE, **NOTIFY, **FLEX}
+_ALL: Mapping[str, Mutant] = {**PORTS, **RECOVERY, **GOVERNANCE, **NOTIFY, **FLEX, **SLICES}
 
 
 JUDGED = "tests/simulation/plane/test_plane_judge.py::test_the_judge_sees_it"

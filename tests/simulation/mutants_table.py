@@ -1,7 +1,7 @@
 """`python -m tests.simulation.mutants_table`: in how many histories each mutant is found, as a table.
 
-A history of recovery or of the plane finds a mutant if it fails with it and holds without it. Mutants that no
-history has found are held against the unit test that they name.
+A history of recovery, of the plane or of slices finds a mutant if it fails with it and holds without it.
+Mutants that no history has found are held against the unit test that they name.
 """
 
 import argparse
@@ -22,7 +22,9 @@ import msgspec
 from tests.simulation.mutants import MUTANTS, Mutant
 from tests.simulation.plane.run import PlaneSetting
 from tests.simulation.plane.world import PlaneWorld
+from tests.simulation.product import recover_spot
 from tests.simulation.run import Histories, OfWorld, Setting
+from tests.simulation.slices.play import play_seed
 from tests.simulation.world import World
 
 ENOUGH = 3
@@ -50,12 +52,13 @@ class Row(msgspec.Struct, kw_only=True):
     name: str
     recovery: Found
     plane: Found
+    slices: Found
     test: str = ""
 
     @property
     def found(self) -> bool:
         """Whether anything finds it."""
-        return bool(self.recovery.failed or self.plane.failed or self.test)
+        return bool(self.recovery.failed or self.plane.failed or self.slices.failed or self.test)
 
 
 def main() -> int:
@@ -63,19 +66,20 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.simulation.mutants_table", description=__doc__)
     parser.add_argument("--recovery", type=int, default=60, help="histories of recovery for each")
     parser.add_argument("--plane", type=int, default=40, help="histories of the plane for each")
+    parser.add_argument("--slices", type=int, default=100, help="histories of slices for each")
     parser.add_argument("--only", default="", help="mutants whose name contains this")
     parser.add_argument("--processes", type=int, default=0, help="0: one for each core")
     parser.add_argument("--write", type=Path, help="where to write the table; else it is printed")
     arguments = parser.parse_args()
     names = [name for name in MUTANTS if arguments.only in name]
-    judge = partial(row_of, recovery=arguments.recovery, plane=arguments.plane)
+    judge = partial(row_of, recovery=arguments.recovery, plane=arguments.plane, slices=arguments.slices)
     with ProcessPoolExecutor(
         arguments.processes or os.cpu_count(), multiprocessing.get_context("spawn")
     ) as pool:
         rows = []
         for row in pool.map(judge, names):
             rows.append(row)
-            sys.stderr.write(f"{row.name}: {row.recovery}, {row.plane} {row.test}\n")
+            sys.stderr.write(f"{row.name}: {row.recovery}, {row.plane}, {row.slices} {row.test}\n")
     text = "\n".join(table(rows))
     if arguments.write:
         arguments.write.write_text(f"{text}\n")
@@ -84,14 +88,17 @@ def main() -> int:
     return 0 if all(row.found for row in rows) else 1
 
 
-def row_of(name: str, recovery: int, plane: int) -> Row:
+def row_of(name: str, recovery: int, plane: int, slices: int = 0) -> Row:
     """Hold one mutant against everything that may find it."""
     mutant = MUTANTS[name]
-    row = Row(name=name, recovery=Found(), plane=Found())
+    row = Row(name=name, recovery=Found(), plane=Found(), slices=Found())
     with mutant.applied():
         if mutant.where == "both":
             row.recovery = _in_recovery(mutant, recovery)
-        row.plane = _in_the_plane(mutant, plane)
+        if mutant.where == "slices":
+            row.slices = _of_slices(slices)
+        else:
+            row.plane = _in_the_plane(mutant, plane)
     if not row.found and mutant.test and _unit_test_fails(name, mutant.test):
         row.test = mutant.test
     return row
@@ -105,6 +112,14 @@ def _in_recovery(mutant: Mutant, histories: int) -> Found:
 def _in_the_plane(mutant: Mutant, histories: int) -> Found:
     setting = PlaneSetting(story=mutant.story)
     return _play(histories, lambda number: _faults_of(setting, number, PlaneWorld(wrap=mutant.wrap)))
+
+
+def _of_slices(histories: int) -> Found:
+    def faults(number: int) -> list[str]:
+        wrong = play_seed(recover_spot(), f"test/{number}")
+        return [wrong] if wrong else []
+
+    return _play(histories, faults)
 
 
 def _faults_of(setting: Histories[OfWorld], number: int, world: OfWorld) -> list[str]:
@@ -161,12 +176,14 @@ def table(rows: list[Row]) -> Iterator[str]:
     """The lines of the table."""
     yield "# Mutants: in how many histories each is found\n"
     yield "Written by `python -m tests.simulation.mutants_table`. The third failing history ends the play.\n"
-    yield "| what is no longer so | recovery | plane | what was wrong, or the unit test that fails |"
-    yield "|---|---|---|---|"
+    yield "| what is no longer so | recovery | plane | slices | what was wrong, or the unit test that fails |"
+    yield "|---|---|---|---|---|"
     for row in rows:
-        fault = (row.plane.fault or row.recovery.fault or row.test or "**nothing finds it**")[:140]
+        fault = (
+            row.plane.fault or row.recovery.fault or row.slices.fault or row.test or "**nothing finds it**"
+        )[:140]
         said = fault.replace("|", "/").replace("\n", " ")
-        yield f"| {row.name} | {row.recovery} | {row.plane} | {said} |"
+        yield f"| {row.name} | {row.recovery} | {row.plane} | {row.slices} | {said} |"
 
 
 if __name__ == "__main__":
