@@ -216,15 +216,23 @@ def test_only_the_announced_instance_itself_is_doomed(some, limits, tick):
 
 
 PERSON, ROBOT = "ann@example.com", "job@p.iam.gserviceaccount.com"
-ANSWER, SWEEP = (f"spotwarden-{name}@p.iam.gserviceaccount.com" for name in ("answer-notice", "reap-vms"))
+ANSWER, RULE, RECOVERY = (
+    f"spotwarden-{name}@p.iam.gserviceaccount.com" for name in ("answer-notice", "reap-vms", "recover-spot")
+)
 
 
 @pytest.mark.parametrize("kind", ["delete", "stop", "suspend"])
 @pytest.mark.parametrize(
     ("user", "fate"),
-    [(PERSON, Fate.STOPPED), (ANSWER, Fate.STOPPED), (ROBOT, Fate.PREEMPTED), (SWEEP, Fate.PREEMPTED)],
+    [
+        (PERSON, Fate.STOPPED),
+        (ANSWER, Fate.STOPPED),
+        (RULE, Fate.STOPPED),
+        (ROBOT, Fate.PREEMPTED),
+        (RECOVERY, Fate.PREEMPTED),
+    ],
 )
-def test_a_persons_removal_within_a_preemption_counts_and_no_other(some, limits, tick, kind, user, fate):
+def test_a_persons_or_a_rules_removal_within_a_preemption_counts(some, limits, tick, kind, user, fate):
     """Who did it counts, not only what came first; shutdown scripts delete their own VM."""
     history = (some.operation(), some.operation(kind, name="op-2", user=user))
     assert fate_of(some.node(history=history), limits, tick) is fate

@@ -54,6 +54,35 @@ def test_a_stop_within_a_preemption_counts_as_well(kept):
     assert states(kept) == [AttemptState.STOPPED]
 
 
+@pytest.mark.parametrize("function", ["reap-vms", "flag-idle-gpus", "cap-runtime", "check-compliance"])
+def test_a_rules_stop_within_a_preemption_closes_the_job_and_its_owner_reads_of_both(kept, function):
+    """It was warned of; which came first is a matter of seconds, and the owner hears one thing from us."""
+    kept.settle()
+    kept.preempt()
+    kept.wait(seconds=20)
+    rule = f"spotwarden-{function}@p.iam.gserviceaccount.com"
+    kept.cloud.compute.owner_stops("test-vm", user=rule)
+    kept.wait(seconds=20)
+    kept.sweep_until_quiet()
+    assert states(kept) == [AttemptState.STOPPED]
+    told = msgspec.json.decode(kept.cloud.notices.messages[-1].data, type=Notice)
+    assert (told.kind, told.todo) == ("stopped", "to continue the job, run `spotwarden restart test-vm`")
+    assert "stopped on purpose while Compute Engine was preempting it" in told.why
+    assert f"test-vm was stopped by Spotwarden ({rule})" in told.why
+
+
+@pytest.mark.parametrize("user", ["spotwarden-recover-spot@p.iam.gserviceaccount.com", JOB_VM])
+def test_nobody_elses_stop_within_a_preemption_closes_the_job(kept, user):
+    """Recovery deletes what stands in its way, and VMs stop themselves once they hear of it."""
+    kept.settle()
+    kept.preempt()
+    kept.wait(seconds=20)
+    kept.cloud.compute.owner_stops("test-vm", user=user)
+    kept.wait(seconds=20)
+    kept.sweep_until_quiet()
+    assert states(kept) == [AttemptState.RUNNING] * 2
+
+
 def test_a_job_whose_vm_deletes_itself_while_it_is_preempted_comes_back(seen):
     """Many shutdown scripts end so: that is no person's word."""
     seen.preempt()

@@ -6,6 +6,11 @@ OUR_ACCOUNT = "spotwarden"
 """Our functions run as `spotwarden-<function>@…` (`infra/terraform/identities.tf`)."""
 ANSWERS = f"{OUR_ACCOUNT}-answer-notice"
 """The account of the function that does what a person asks for by a link in a message."""
+RULES = frozenset(
+    f"{OUR_ACCOUNT}-{function}"
+    for function in ("reap-vms", "flag-idle-gpus", "cap-runtime", "check-compliance")
+)
+"""The accounts of the functions that stop or delete VMs by a rule, after a warning that arrived."""
 _SERVICE_ACCOUNT = ".gserviceaccount.com"
 _OUTSIDE_PEOPLE = "/workforcePools/"
 """How people of an outside identity provider are written: `alice (global/workforcePools/…)`."""
@@ -29,6 +34,7 @@ def actor(user: str) -> Actor:
     return Actor.PERSON if at or _OUTSIDE_PEOPLE in user else Actor.GOOGLE
 
 
-def for_a_person(user: str) -> bool:
-    """Whether a person did this, or asked for it by a link in a message."""
-    return actor(user) is Actor.PERSON or (actor(user) is Actor.OURS and user.partition("@")[0] == ANSWERS)
+def is_meant(user: str) -> bool:
+    """Whether a job is to end by this: a person did it, or asked for it by a link, or a rule of ours did."""
+    account = user.partition("@")[0]
+    return actor(user) is Actor.PERSON or (actor(user) is Actor.OURS and account in {ANSWERS, *RULES})

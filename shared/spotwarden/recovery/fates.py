@@ -8,7 +8,7 @@ from spotwarden.model.facts import NodeFacts
 from spotwarden.model.instance import Instance, Operation, Status
 from spotwarden.model.limits import RecoveryLimits
 from spotwarden.model.tick import Tick
-from spotwarden.recovery.actors import Actor, actor, for_a_person
+from spotwarden.recovery.actors import Actor, actor, is_meant
 
 
 class Fate(Enum):
@@ -84,13 +84,13 @@ def fate_of(
 def cause_of(node: NodeFacts) -> Operation | None:
     """The operation that ended the instance's newest life; None where the log tells of none.
 
-    A person's removal counts, also by a link, or within a preemption: it ends the job. Else the first cause
-    does: with the termination action DELETE a preemption is followed by a delete, and many shutdown scripts
-    delete their own VM. What was refused has ended nothing.
+    A person's removal counts, also by a link, or within a preemption: it ends the job. So does a rule's, of
+    which its owner was warned. Else the first cause does: with the termination action DELETE a preemption is
+    followed by a delete, and many shutdown scripts delete their own VM. What was refused has ended nothing.
     """
     ends = _ends(node)
-    people = (end for end in ends if end.kind in REMOVALS and for_a_person(end.user))
-    return next(people, next(iter(ends), None))
+    meant = (end for end in ends if end.kind in REMOVALS and is_meant(end.user))
+    return next(meant, next(iter(ends), None))
 
 
 def first_end(node: NodeFacts) -> Operation | None:

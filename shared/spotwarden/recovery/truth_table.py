@@ -11,7 +11,7 @@ import msgspec
 from spotwarden.model.facts import NodeFacts
 from spotwarden.model.limits import RecoveryLimits
 from spotwarden.model.tick import Tick
-from spotwarden.recovery.fates import Fate, Now, fate_of, now_of
+from spotwarden.recovery.fates import KINDS, Fate, Now, fate_of, first_end, now_of
 
 
 class LossVerdict(Enum):
@@ -120,6 +120,13 @@ TABLE = (
 )
 
 
+_MEANT = {
+    Fate.PREEMPTED: "the instance was deleted or stopped on purpose while Compute Engine was preempting it",
+    Fate.HOST_ERROR: "the instance was deleted or stopped on purpose after its host had failed",
+}
+"""Why a job is closed whose instance Compute Engine had begun to take before."""
+
+
 class Judgement(msgspec.Struct, frozen=True, kw_only=True):
     """A verdict with what it rests on."""
 
@@ -147,8 +154,15 @@ def judge(
     now = now_of(node, limits, tick, early=early)
     marked = node.marker is not None
     row = _row(marked, fate, now)
-    why = f"{row.why} ({node.unsure})" if now is Now.HIDDEN else row.why
-    return Judgement(verdict=row.verdict, fate=fate, now=now, why=why, soon=row.soon)
+    return Judgement(verdict=row.verdict, fate=fate, now=now, why=_why(row, node), soon=row.soon)
+
+
+def _why(row: TruthRow, node: NodeFacts) -> str:
+    """The row's reason, with what the lists hide, or with what Compute Engine did to it just before."""
+    if row.now is Now.HIDDEN:
+        return f"{row.why} ({node.unsure})"
+    first = first_end(node) if row.fate is Fate.STOPPED else None
+    return _MEANT.get(KINDS[first.kind], row.why) if first else row.why
 
 
 @cache

@@ -50,8 +50,11 @@ EVERY = {
 """Less often than in a project, for histories to be short; never so far apart as an outage."""
 SOON = timedelta(minutes=1)
 FOREVER = timedelta(days=9)
-ACCOUNTS = {"answer_notice": "spotwarden-answer-notice@p.iam.gserviceaccount.com"}
-"""As whom functions act whose account says more than that it is ours."""
+ACCOUNTS = {
+    name: f"spotwarden-{name.replace('_', '-')}@p.iam.gserviceaccount.com"
+    for name in ("answer_notice", *(function.value for function in Function))
+}
+"""As whom functions act."""
 TIMEOUTS = {"notify_developers": timedelta(minutes=2)}
 """After which Cloud Run ends a function: a renderer keeps a recipient to itself for as long."""
 
