@@ -84,3 +84,27 @@ def test_no_disk_is_said_to_be_kept_of_a_vm_that_was_gone(operations, what):
     step = next_step(facts, Policy(version="t", mode=Mode.ENFORCE), later)
     assert isinstance(step, Tell)
     assert step.notice.what == what
+
+
+@pytest.mark.parametrize(
+    ("rule", "then"),
+    [("idle", "if Compute Engine took it, Spotwarden restarts the job"), ("early_stop", ""), ("orphan", "")],
+)
+def test_of_a_vm_that_was_gone_before_its_stop_nobody_says_that_it_was_stopped(rule, then):
+    """Compute Engine may have preempted it a second before, and then recovery brings its job back."""
+    subject = Subject(key="1", job="job", owner="ada", targets=(Target(id="1", name="vm", zone="z"),))
+    gone = Remediation(target="1", request_id="r", at=NOW, operation="gone already")
+    case = Case(
+        rule=rule,
+        subject=subject,
+        state=CaseState.ACTED,
+        remedy=Remedy.STOP,
+        opened=NOW,
+        looked=NOW,
+        remediations=(gone,),
+    )
+    facts = CaseFacts(rule=rule, key="1", filed=Filed(case=case, generation=1))
+    later = Tick(function="flag_idle_gpus", sweep="s", now=NOW + timedelta(minutes=9))
+    step = next_step(facts, Policy(version="t", mode=Mode.ENFORCE), later)
+    assert isinstance(step, Tell)
+    assert (step.notice.what, step.notice.then) == ("vm was gone before it could be stopped", then)

@@ -240,7 +240,7 @@ class MailJudge:
     def _acted(self, notice: Notice) -> None:
         """What we say that we did, we did."""
         done = {removal.vm: removal.at for removal in self._oracle.removals}
-        if "may have removed it" in notice.what:
+        if "may have removed it" in notice.what or "gone before it could be stopped" in notice.what:
             there = [vm for target in notice.instances if (vm := self._oracle.seen.get(target.id))]
             if any(vm.seen.status is Status.RUNNING for vm in there):
                 self._false(notice, "it runs")

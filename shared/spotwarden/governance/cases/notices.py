@@ -43,6 +43,8 @@ DISCARDS = (
 """The same for a stop of VMs with local SSDs, as far as the policy lets us."""
 OVER = frozenset({"orphan", "leftover"})
 """Rules whose jobs are over: there is nothing to start again."""
+ENDED = OVER | {"early_stop"}
+"""Rules that act once their job is closed: nothing brings it back."""
 MOST_NAMED = 3
 """So many VMs are named in a sentence."""
 MOST_INSTANCES = 256
@@ -127,10 +129,8 @@ def acted(case: Case, policy: Policy, tick: Tick, *, sure: bool = True, gone: Co
 
     `gone` are the ids of VMs that were there no more when they were to be stopped: no disk of theirs is kept.
     """
-    phrase = remedy_phrases(case.remedy, case)[1] or "was acted upon"
-    if gone and case.remedy is Remedy.STOP:
-        phrase = _with_gone(case, gone)
-    phrase = phrase if sure else "is gone: Spotwarden may have removed it"
+    left = _left_before(case, gone)
+    comes_back = left and bool(case.subject.job) and case.rule not in ENDED
     return case_notice(
         case,
         policy,
@@ -138,12 +138,29 @@ def acted(case: Case, policy: Policy, tick: Tick, *, sure: bool = True, gone: Co
         id=f"{base_id(case)}/acted-{len(case.warnings)}",
         kind=f"{case.rule}_acted",
         severity=Severity.URGENT,
-        what=f"{name_of(case)} {phrase}",
+        what=f"{name_of(case)} {_done(case, gone, sure=sure, left=left)}",
         why=case.reason,
-        todo=_go_on(case),
+        then="if Compute Engine took it, Spotwarden restarts the job" if comes_back else "",
+        todo=_go_on(case, "if it was deleted, and the job is to go on" if comes_back else "to continue"),
         evidence={**case.evidence, "warned": _warned(case)},
         ways=(Way.RESTART,) if case.subject.job and case.rule not in OVER else (),
     )
+
+
+def _left_before(case: Case, gone: Collection[str]) -> bool:
+    """Whether nothing was left to stop: no stop makes a VM go, so somebody else had taken all of it."""
+    targets = case.subject.targets
+    return case.remedy is Remedy.STOP and bool(targets) and {target.id for target in targets} <= {*gone}
+
+
+def _done(case: Case, gone: Collection[str], *, sure: bool, left: bool) -> str:
+    if left:
+        return "was gone before it could be stopped"
+    if not sure:
+        return "is gone: Spotwarden may have removed it"
+    if gone and case.remedy is Remedy.STOP:
+        return _with_gone(case, gone)
+    return remedy_phrases(case.remedy, case)[1] or "was acted upon"
 
 
 def _with_gone(case: Case, gone: Collection[str]) -> str:
@@ -232,13 +249,13 @@ def _either(todo: str, keep: str) -> str:
     return ". ".join(text.rstrip(".") for text in (todo, keep) if text)
 
 
-def _go_on(case: Case) -> str:
+def _go_on(case: Case, where: str) -> str:
     if not case.subject.job or case.rule in OVER:
         return ""
     first = ""
     if case.rule == "job_cap":
         first = "first raise `max_runtime` or `budget` in its job.toml, up to the policy's limit. Then "
-    return f"to continue, {first}run `spotwarden restart {case.subject.job}`"
+    return f"{where}, {first}run `spotwarden restart {case.subject.job}`"
 
 
 def case_notice(case: Case, policy: Policy, tick: Tick, **said: object) -> Notice:
