@@ -9,9 +9,9 @@ from spotwarden.engine.context import SweepContext
 from spotwarden.governance.compliance import gather as compliance_gather
 from spotwarden.governance.idle import gather as idle_gather
 from spotwarden.governance.signals.listings import FEW
-from spotwarden.governance.signals.whose import Owned, owned
+from spotwarden.governance.signals.whose import Owned, owned, owned_or_left
 from spotwarden.layout import AttemptRecord, InstanceId
-from spotwarden.model.attempt import AttemptState, Try
+from spotwarden.model.attempt import Attempt, AttemptState, Try
 from spotwarden.model.governance import ComplianceLimits, IdleLimits, InstanceCap, JobCap, Remedy
 from spotwarden.model.request import Request
 from spotwarden.model.tick import Tick
@@ -287,3 +287,77 @@ def test_a_vm_with_copied_labels_is_not_one_too_many_of_a_job():
     world.sweep_for(hours=3)
     assert world.notices() == []
     assert world.asked() == []
+
+
+# --- VMs without labels that ran on when their job was closed ---
+
+
+def closed(world, vm, job="train", **said):
+    """The job's record, by which it is over; no list of open jobs has its VMs any more."""
+    ordinary = {"created": world.now, "updated": world.now, "owner": "ada@example.com"}
+    record = Attempt(
+        job=job, number=1, state=AttemptState.STOPPED, instances={job: vm}, **{**ordinary, **said}
+    )
+    world.store(AttemptRecord(job=job, attempt=1), msgspec.json.encode(record), shown=True)
+
+
+def test_the_idle_vm_of_a_closed_job_is_its_jobs_by_the_id_on_record():
+    """It was launched by hand, without labels; a stranger of a job's name is nobody's."""
+    world = IdleWorld(load("flag_idle_gpus"), idle=IdleLimits(remedy=Remedy.STOP))
+    left, stranger = world.vm(0.0, job=""), world.vm(0.0, job="", name="train", zone="us-central1-b")
+    closed(world, left)
+    world.ticks(hours=3)
+    assert world.asked() == [("stop", left)]
+    assert {notice.owner for notice in world.notices()} == {"ada@example.com"}
+    assert world.status(stranger) == "RUNNING"
+
+
+def test_the_vm_of_a_closed_job_is_held_against_the_limits_of_vms():
+    """A node of a gang has its job's name with a number."""
+    limits = InstanceCap(max_uptime=timedelta(hours=2), remedy=Remedy.STOP)
+    world = CapWorld(load("cap_runtime"), instance_cap=limits)
+    left = world.vm("", name="train-2")
+    closed(world, left)
+    world.sweep_for(hours=4)
+    assert world.asked() == [("stop", left)]
+
+
+def test_the_vm_of_a_closed_job_has_to_comply():
+    """As it had to before."""
+    limits = ComplianceLimits(remedy=Remedy.STOP, machine_types=("z3-*",), grace=timedelta(hours=1))
+    world = CapWorld(load("check_compliance"), compliance=limits)
+    world._sweep, world.name = load("check_compliance").sweep, "check_compliance"
+    left = world.vm("", name="train")
+    closed(world, left)
+    world.sweep_for(hours=3)
+    assert world.asked() == [("stop", left)]
+
+
+def left_or_not(world):
+    """Whose the VMs are for a rule of VMs that run, and what was asked for that."""
+    counted = Calls(world.cloud.ports())
+    machines = world.cloud.compute.fleet().items
+    return owned_or_left(world.context(counted.cloud), machines, {}).jobs, counted
+
+
+def test_strangers_are_looked_for_once_an_hour(world):
+    """A project has many VMs that are no job's; a young one may be a launch that is on no record yet."""
+    world.attempt("train", instances={"train": "17"})
+    world.vm("train", labelled=False)
+    assert [len(left_or_not(world)[1].of("folders")) for _ in range(3)] == [1, 0, 0]
+    world.wait(minutes=59)
+    young = world.vm("other", labelled=False, age=timedelta(minutes=9))
+    assert left_or_not(world)[1].made == []
+    world.wait(minutes=1)
+    world.attempt("other", state=AttemptState.STOPPED, instances={"other": young})
+    known, counted = left_or_not(world)
+    assert (known, len(counted.of("folders"))) == ({young: "other"}, 1)
+
+
+def test_a_stranger_of_a_job_whose_records_cannot_be_read_is_looked_for_again(world):
+    """Until they can be read it is nobody's."""
+    left = world.vm("train", labelled=False)
+    world.attempt("train", state=AttemptState.STOPPED, instances={"train": left})
+    world.cloud.store.trouble.order("entries", unanswered(after_work=False), about="^train/")
+    assert left_or_not(world)[0] == {}
+    assert left_or_not(world)[0] == {left: "train"}

@@ -16,7 +16,7 @@ from spotwarden.engine.context import SweepContext
 from spotwarden.governance.answering import answered
 from spotwarden.governance.cases.notices import name_of
 from spotwarden.governance.cases.store import read_cases
-from spotwarden.governance.signals.whose import owned
+from spotwarden.governance.signals.whose import owned_or_left, written_down
 from spotwarden.layout import CaseRecord, NotInLayoutError, job_problem
 from spotwarden.model.action import LabelInstance
 from spotwarden.model.answer import Answer, Answered, AnswerRefused, Extend, Keep, Release
@@ -244,7 +244,7 @@ def _own(word: CaseCommand, machines: Sequence[Machine]) -> list[Machine]:
     if not machines:
         return []
     context = SweepContext.open(word.context.cloud, word.context.settings, word.context.agreed(), word.tick)
-    whose = owned(context, machines).jobs
+    whose = owned_or_left(context, machines, written_down(context)).jobs
     return [machine for machine in machines if whose.get(machine.id) == word.name]
 
 

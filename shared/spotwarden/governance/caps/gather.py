@@ -19,7 +19,7 @@ from spotwarden.governance.caps.meter import UsageMeter
 from spotwarden.governance.caps.rule import judge
 from spotwarden.governance.signals.folders import JobFolders, LookAt, folders_of
 from spotwarden.governance.signals.slices import with_slices
-from spotwarden.governance.signals.whose import ids_of, owned
+from spotwarden.governance.signals.whose import ids_of, owned_or_left
 from spotwarden.layout import AttemptRecord, JobFileName, Layout, ObjectName, StatusCode, quarantine_key
 from spotwarden.model.attempt import Attempt
 from spotwarden.model.brief import Brief
@@ -54,7 +54,7 @@ def gather(context: SweepContext, only: Collection[str]) -> CapFacts:
     slices = with_slices(context, fleet, ids_of(entry.watch for entry in watched), only)
     fleet = slices.fleet
     running = [machine for machine in fleet.items if machine.status in RUNS]
-    known = owned(context, running, slices.written)
+    known = owned_or_left(context, running, slices.written)
     broken = {**known.broken, **slices.broken}
     folders = folders_of(context, LazyBeats(store, layout), watched)
     jobs = known.jobs

@@ -14,7 +14,7 @@ from spotwarden.governance.compliance.facts import ComplianceFacts, JobWord
 from spotwarden.governance.compliance.rule import suspects
 from spotwarden.governance.signals.records import read_record
 from spotwarden.governance.signals.slices import with_slices
-from spotwarden.governance.signals.whose import ids_of, owned, written_down
+from spotwarden.governance.signals.whose import ids_of, owned_or_left, written_down
 from spotwarden.model.fleet import Fleet
 from spotwarden.model.governance import Scope
 from spotwarden.model.instance import Status
@@ -39,7 +39,7 @@ def gather(context: SweepContext, only: Collection[str]) -> ComplianceFacts:
     slices = with_slices(context, fleet, ids_of(watches.values()), about)
     fleet = slices.fleet
     up = [machine for machine in fleet.items if machine.status in UP]
-    known = owned(context, up, slices.written)
+    known = owned_or_left(context, up, slices.written)
     whose = known.jobs
     everybody = context.policy.governance.scope is Scope.PROJECT
     facts = ComplianceFacts(

@@ -26,7 +26,7 @@ from spotwarden.governance.signals.gather import progress_of
 from spotwarden.governance.signals.records import read_record
 from spotwarden.governance.signals.rising import rise
 from spotwarden.governance.signals.slices import with_slices
-from spotwarden.governance.signals.whose import attempts_of, ids_of, owned
+from spotwarden.governance.signals.whose import attempts_of, ids_of, owned_or_left
 from spotwarden.model.accelerators import is_tpu
 from spotwarden.model.fleet import Fleet, Machine
 from spotwarden.model.governance import Remedy
@@ -113,7 +113,7 @@ def _whose(
     slices = with_slices(context, fleet, ids_of(watches), only)
     fleet = slices.fleet
     running = [machine for machine in fleet.items if machine.status is Status.RUNNING]
-    known, numbers = owned(context, running, slices.written), attempts_of(watches)
+    known, numbers = owned_or_left(context, running, slices.written), attempts_of(watches)
     jobs = known.jobs
     machines = _with_gpus(fleet)
     run = frozenset(machine.id for machine in running)

@@ -26,16 +26,15 @@ from spotwarden.governance.signals.rising import rise
 from spotwarden.governance.signals.slices import SliceFleet, with_slices
 from spotwarden.governance.signals.text import labelled_by_others
 from spotwarden.governance.signals.trainings import read_training
-from spotwarden.governance.signals.whose import ids_of, owned
+from spotwarden.governance.signals.whose import folders_of_jobs, ids_of, jobs_named, owned
 from spotwarden.governance.stalls.rule import quiet
-from spotwarden.layout import RESERVED_JOBS, job_problem
+from spotwarden.layout import job_problem
 from spotwarden.model.fleet import Fleet, Leftover
 from spotwarden.model.watch import Watch
 from spotwarden.ports import BrokenError, UnansweredError
 from spotwarden.recovery.folder_list import JobFolder
 from spotwarden.recovery.node_beats import LazyBeats
 from spotwarden.recovery.open_jobs import read_watches
-from spotwarden.recovery.shown import NODE_OF_A_GANG
 
 
 class Claimed(msgspec.Struct, frozen=True, kw_only=True):
@@ -85,7 +84,9 @@ def gather(context: SweepContext, only: Collection[str]) -> ReapFacts:
         whose=whose,
         namesakes={candidate: job for candidate, job in claimed.named.items() if candidate not in whose},
         jobs=jobs,
-        bare=any(not record.exists for record in jobs.values()) and not watches and not _folders(context),
+        bare=any(not record.exists for record in jobs.values())
+        and not watches
+        and not folders_of_jobs(context),
         leftovers=left,
         unlisted=unlisted,
     )
@@ -114,21 +115,11 @@ def _claimed(context: SweepContext, slices: SliceFleet) -> Claimed:
         **{item.id: item.job for item in fleet.items if item.job and job_problem(item.job) is not None},
     }
     others = [machine for machine in fleet.items if machine.id not in sure and not machine.manager]
-    folders = _folders(context) if others else frozenset()
-    named = {other.id: job for other in others for job in _by_name(other.name) if job in folders}
+    folders = folders_of_jobs(context) if others else frozenset()
+    named = {other.id: job for other in others for job in jobs_named(other.name) if job in folders}
     # A label is no more than a name.
     named |= {other.id: other.job for other in others if other.job and job_problem(other.job) is None}
     return Claimed(sure=sure, named=named, broken={**known.broken, **slices.broken})
-
-
-def _by_name(name: str) -> tuple[str, ...]:
-    """The jobs that a VM of this name may be of: that of a gang, or its own, which counts for more."""
-    gang = NODE_OF_A_GANG.fullmatch(name)
-    return (gang["job"], name) if gang else (name,)
-
-
-def _folders(context: SweepContext) -> frozenset[str]:
-    return frozenset(context.cloud.store.folders(context.settings.layout.prefix)) - RESERVED_JOBS
 
 
 def _asked(

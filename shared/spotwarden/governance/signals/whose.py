@@ -5,24 +5,34 @@ Every rule asks here. A VM whose label nothing proves is nobody's, as one withou
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
+from datetime import datetime, timedelta
 
 import msgspec
+from msgspec.structs import replace
 
 from spotwarden.engine.cache import GenerationCache
 from spotwarden.engine.context import SweepContext
 from spotwarden.engine.fan_out import each
 from spotwarden.governance.signals.listings import list_together
 from spotwarden.governance.signals.records import read_identity
-from spotwarden.layout import job_problem
+from spotwarden.layout import RESERVED_JOBS, job_problem
 from spotwarden.model.fleet import Machine
 from spotwarden.model.instance import Instance
 from spotwarden.model.watch import Watch
 from spotwarden.ports import UnansweredError
 from spotwarden.recovery.identity import CLOCKS_APART, LOG_KEPT, OURS, JobIdentity, recorded_or_labelled
 from spotwarden.recovery.open_jobs import read_watches
+from spotwarden.recovery.shown import NODE_OF_A_GANG
+
+LOOKED_AGAIN = timedelta(hours=1)
+"""How long a VM without labels that is on no record is taken for a stranger without another look."""
 
 _TOLD: GenerationCache[bool] = GenerationCache()
 """By VM and job: whether the insert that made it was asked for by the job. Nothing changes that any more."""
+
+
+_STRANGERS: GenerationCache[datetime] = GenerationCache()
+"""When a VM without labels was found on no record, by its id."""
 
 
 class Owned(msgspec.Struct, frozen=True, kw_only=True):
@@ -60,6 +70,52 @@ def owned(
             elif machine.attempt in identity.attempts:
                 unproved.append(machine)
     return Owned(jobs=known | _asked_for(context, unproved, identities), broken=broken)
+
+
+def owned_or_left(context: SweepContext, machines: Collection[Machine], written: Mapping[str, str]) -> Owned:
+    """The same, with VMs without labels that ran on when their job was closed: no list has their ids then.
+
+    The name says in which job's records the id may be, and nothing else. Whoever is none is looked for once
+    an hour.
+    """
+    known = owned(context, machines, written)
+    others = [item for item in machines if item.id not in known.jobs and _may_be_left(item, context)]
+    return replace(known, jobs={**known.jobs, **_recorded(context, others)}) if others else known
+
+
+def _may_be_left(machine: Machine, context: SweepContext) -> bool:
+    """Whether nothing but a record tells whose it is; of a job that was just launched there is none."""
+    now, grace = context.tick.now, context.policy.governance.launch_grace
+    if machine.job or machine.manager or machine.created is None or now - machine.created < grace:
+        return False
+    looked = _STRANGERS.get(machine.id, 0)
+    return looked is None or not timedelta(0) <= now - looked < LOOKED_AGAIN
+
+
+def _recorded(context: SweepContext, machines: Collection[Machine]) -> dict[str, str]:
+    """The jobs of those of these VMs whose ids are on record."""
+    folders = folders_of_jobs(context)
+    named = {item.id: [job for job in jobs_named(item.name) if job in folders] for item in machines}
+    identities, _broken = identities_of(context, {job for jobs in named.values() for job in jobs})
+    found = {}
+    for vm_id, jobs in named.items():
+        for job in jobs:
+            if job in identities and vm_id in identities[job].ids:
+                found[vm_id] = job
+        if vm_id not in found and identities.keys() >= {*jobs}:
+            _STRANGERS.keep(vm_id, 0, context.tick.now)
+    return found
+
+
+def jobs_named(name: str) -> tuple[str, ...]:
+    """The jobs that a VM of this name may be of: that of a gang, or its own, which counts for more."""
+    gang = NODE_OF_A_GANG.fullmatch(name)
+    return (gang["job"], name) if gang else (name,)
+
+
+def folders_of_jobs(context: SweepContext) -> frozenset[str]:
+    """The names of all jobs that have left anything in the bucket."""
+    return frozenset(context.cloud.store.folders(context.settings.layout.prefix)) - RESERVED_JOBS
 
 
 def written_down(context: SweepContext) -> dict[str, str]:
