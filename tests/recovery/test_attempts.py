@@ -62,9 +62,27 @@ def test_a_vm_that_is_told_of_late_is_looked_for_first(some, walk, asked, there,
 def test_a_vm_that_was_started_by_hand_is_not_told_in_the_place_that_was_asked(some, asked, tick):
     """It may be in another zone than the newest try."""
     attempt = some.attempt(2, AttemptState.PLACING, tries=(asked(place="us-central1-a"),)).attempt
-    told = notices.started(attempt, {"test-vm": "1001"}, tick, by_hand=True)
+    told = notices.started(attempt, {"test-vm": "1001"}, tick, found=notices.BY_HAND)
     assert told.what == "test-vm runs again as attempt 2 on a VM started by hand"
     assert told.evidence["zone"] == ""
+
+
+@pytest.mark.parametrize(
+    ("kind", "user", "where"),
+    [
+        ("start", "ann@example.com", "a VM started by hand"),
+        ("compute.instances.automaticRestart", "system", "the VM that it had before"),
+    ],
+)
+def test_only_what_a_person_has_started_is_told_as_started_by_hand(some, walk, kind, user, where):
+    """Compute Engine restarts a VM after its host failed, if its owner wants that."""
+    vm = some.instance(job=None)
+    history = (some.operation("compute.instances.hostError"), some.operation(kind, name="op-9", user=user))
+    claimed = some.attempt(2, AttemptState.CLAIMED, replaces={"test-vm": "1001"}, lost=NOW - HOUR)
+    facts = some.job(ledger=(claimed,), nodes=(some.node(instance=vm, history=history),), instances=(vm,))
+    steps, _ = walk(facts, some.surveyed(vm))
+    told = next(step.notice for step in steps if isinstance(step, Tell))
+    assert told.what == f"test-vm runs again as attempt 2 on {where}"
 
 
 @pytest.mark.parametrize("name", ["test-vm", "gang"])

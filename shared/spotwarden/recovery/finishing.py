@@ -17,6 +17,7 @@ from spotwarden.recovery.fates import alive
 from spotwarden.recovery.flexible import is_flexible, waiting
 from spotwarden.recovery.inserts import of_requests
 from spotwarden.recovery.lifecycle import AttemptEvent, follow
+from spotwarden.recovery.reopening import is_persons_start
 
 
 def finish(
@@ -65,8 +66,20 @@ def _notice(
     gone = _gone(facts, ids)
     if attempt.planned and not gone and len({tried.place for tried in attempt.tries}) == 1:
         return notices.moved(attempt, ids, tick)
-    by_hand = event is AttemptEvent.REVIVED
-    return notices.started(attempt, ids, tick, gone=gone, by_hand=by_hand)
+    found = _found(facts, attempt, ids) if event is AttemptEvent.REVIVED else ""
+    return notices.started(attempt, ids, tick, gone=gone, found=found)
+
+
+def _found(facts: JobFacts, attempt: Attempt, ids: Mapping[str, str]) -> str:
+    """What it runs on that was not asked for: unless anybody has launched or started it, it just came back.
+
+    Compute Engine restarts some VMs by itself; and of a start that the log does not tell yet nothing is said.
+    """
+    started = {node.instance_id for node in facts.nodes for done in node.history if is_persons_start(done)}
+    back = all(name == attempt.replaces.get(node) and name not in started for node, name in ids.items())
+    if not back:
+        return notices.BY_HAND
+    return "the VM that it had before" if len(ids) == 1 else "the VMs that it had before"
 
 
 def _gone(facts: JobFacts, ids: Mapping[str, str]) -> list[str]:

@@ -15,15 +15,17 @@ from spotwarden.recovery.ended_by import DONE, NAMED
 from spotwarden.recovery.identity import fits
 from spotwarden.recovery.machines import on_machine
 
+BY_HAND = "a VM started by hand"
+
 
 def started(
-    attempt: Attempt, ids: Mapping[str, str], tick: Tick, *, gone: Sequence[str] = (), by_hand: bool = False
+    attempt: Attempt, ids: Mapping[str, str], tick: Tick, *, gone: Sequence[str] = (), found: str = ""
 ) -> Notice:
-    """Say that a job is back, or that it was launched, by hand perhaps, and which nodes are `gone` again."""
+    """Say that a job is back, or launched, perhaps on VMs that it has `found`, and which are `gone` again."""
     again = attempt.number > 1
-    last = attempt.tries[-1] if attempt.tries and not by_hand else None
+    last = attempt.tries[-1] if attempt.tries and not found else None
     place = last.place if last else ""
-    where = f" in {place}{on_machine(last)}{_kind_of(last)}" if last and place else " on a VM started by hand"
+    where = f" in {place}{on_machine(last)}{_kind_of(last)}" if last and place else f" on {found or BY_HAND}"
     runs = "ran" if len(gone) == len(ids) else "runs"
     lost = f"; {_its_vm(gone, ids)} gone again" if gone else ""
     return Notice(
