@@ -63,6 +63,18 @@ def test_the_next_step_of_a_job_that_ended(speaker, run, code, words):
     assert words in said(run(), "next")[0]
 
 
+def test_a_vm_that_outlives_the_end_of_its_job_is_told_of(speaker, run):
+    """It deletes itself within minutes, unless somebody else wrote the status, or --keep-vm keeps it."""
+    speaker.attempt(1)
+    speaker.up("11")
+    speaker.end("0")
+    speaker.wait(300)
+    assert said(run(), "next") == ["`spotwarden download train` fetches its output"]
+    speaker.wait(1)
+    (step,) = said(run(), "next")
+    assert step.startswith("train still runs, though the job has ended. `spotwarden stop train` stops it")
+
+
 def waiting(speaker, number=1, **attempt):
     """A job that waits, on the list of open jobs, and recovery that has just looked."""
     speaker.attempt(number, **attempt)

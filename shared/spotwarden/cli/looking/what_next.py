@@ -20,6 +20,8 @@ from spotwarden.recovery.standing import JobSummary, TimelineEvent, is_broken
 SWEEPS_OVERDUE = timedelta(minutes=5)
 """Recovery looks each minute; after so many that it has missed nobody should count on it."""
 WAITING = frozenset((Standing.QUEUED, Standing.RECOVERING))
+GOES_WITHIN = timedelta(minutes=5)
+"""So long the VM of a job that has ended may take to delete itself before it is told of."""
 RESTARTED = frozenset((Standing.STOPPED, Standing.GAVE_UP, Standing.FAILED))
 """What a restart is for, once no VM runs."""
 NEXT: Mapping[Standing, str] = {
@@ -69,6 +71,11 @@ def next_step(shown: JobDetails) -> str:
         return (
             f"`spotwarden restart {row.job}` creates the slice again. If nobody does, the job is closed at"
             f" {closes_at(facts.newest):%H:%M:%S} UTC, and `spotwarden stop {row.job}` deletes what is left"
+        )
+    if shown.left and row.status is Standing.ENDED and row.ended and shown.now - row.ended > GOES_WITHIN:
+        return (
+            f"{', '.join(shown.left)} still runs, though the job has ended. `spotwarden stop {row.job}` stops"
+            f" it; {NEXT[row.status].format(job=row.job)}"
         )
     if shown.left and row.status in RESTARTED:
         return f"`spotwarden stop {row.job}` stops {', '.join(shown.left)}, still running; then restart it"
