@@ -80,3 +80,4 @@ def test_a_first_launch_beside_a_colleagues_vm_says_why_it_is_elsewhere(shop, su
     done = shop.workstation.run(*submitted())
     assert f"VM my-job in {ZONE} (ID {theirs}, RUNNING) has the name" in done.output
     assert "it is not one of my-job: it is launched in us-central1-" in done.output
+    assert "own earlier VM" not in done.output

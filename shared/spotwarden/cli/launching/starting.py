@@ -233,7 +233,8 @@ def _tell_of_home(context: Context, newest: Attempt, launch: Launch) -> None:
         return
     at_home = replace(launch, choices=launch.choices[:1])
     seen = with_instances(context, look(context, newest.job, script=True))
-    for held in holders(seen, newest, at_home):
+    # Without its tries: where it was asked for, the VM of that name is its own.
+    for held in holders(seen, replace(newest, tries=()), at_home):
         click.echo(f"{held}: it is launched in {newest.tries[-1].place}", err=True)
 
 
