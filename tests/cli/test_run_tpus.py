@@ -1,12 +1,17 @@
 """`run --tpu`: which machine is meant, what it is launched with, and what is told where there is none."""
 
+from types import SimpleNamespace
+
 import click
 import pytest
 
 from spotwarden.cli.launching.machines import MachineType, machine_for
+from spotwarden.cli.launching.slices import tell_of_group
 from spotwarden.gcp.built_in import built_in
+from spotwarden.model.slices import GroupMember, SeenGroup
 from spotwarden.model.tpus import GENERATIONS, offered
 from tests.cli.test_run_script import here, launch, machine, write
+from tests.recovery.slice_world import launch_of_slice
 
 __all__ = ["here", "write"]
 
@@ -165,3 +170,23 @@ def test_what_a_slice_cannot_be_launched_with_is_refused(workstation, words, say
     refused = workstation.run("run", *job, *place, "--tpu", "v6e-16", "--dry-run", *words, "--", "true")
     assert refused.exit_code == 2
     assert says in refused.output
+
+
+@pytest.mark.parametrize(
+    ("members", "told"),
+    [
+        ((GroupMember(name="slice-x1y2", id="5"), GroupMember(name="slice-z3a4")), True),
+        ((GroupMember(name="slice-z3a4"),), False),
+        (None, False),
+    ],
+)
+def test_a_slice_that_somebody_made_by_hand_of_the_script_is_told_of(capsys, members, told):
+    """Its VMs are no job's, so nobody stops them. One that is empty costs nothing."""
+    found = members and SeenGroup(id="7", name="slice", zone="us-central1-a", size=2, members=members)
+    asked = []
+    compute = SimpleNamespace(group=lambda zone, name: asked.append((zone, name)) or found)
+    tell_of_group(compute, launch_of_slice())
+    said = capsys.readouterr().err
+    assert asked == [("us-central1-a", "slice")]
+    assert ("has a group slice with 1 VM," in said) is told
+    assert ("instance-groups managed delete slice --zone=us-central1-a" in said) is told

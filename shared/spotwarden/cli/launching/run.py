@@ -29,6 +29,7 @@ from spotwarden.cli.launching.reachable import check_reachable
 from spotwarden.cli.launching.reading import read_script
 from spotwarden.cli.launching.resuming import warning_of
 from spotwarden.cli.launching.sending import send_input
+from spotwarden.cli.launching.slices import tell_of_group
 from spotwarden.cli.launching.staging import Staging, staging
 from spotwarden.cli.launching.started import told
 from spotwarden.cli.launching.starting import start
@@ -177,6 +178,7 @@ def _launch(
     if not limits:
         check_timely(file, clock.now())
     refuse_beside(context, first, package.launch)
+    tell_of_group(context.cloud.compute, package.launch)
     check_fitting(context, package.launch, file, record.by)
     check_allowed(context, package.launch, file, record.by)
     if problem := range_problem(package.launch, file):

@@ -3,13 +3,17 @@
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 import click
 
 from spotwarden.cli.launching.asked import LaunchRequest
 from spotwarden.cli.launching.machines import MachineType
+from spotwarden.model.launch import Launch
 from spotwarden.model.placement import region_of
+from spotwarden.notify.templates.text import count
+from spotwarden.ports import Compute, RejectedError, UnansweredError
 
 TOPOLOGY = "spotwarden-topology"
 """The metadata that tells the job kit how the chips of the slice are laid out."""
@@ -59,3 +63,23 @@ def slice_commands(asked: LaunchRequest, flags: Iterable[str]) -> Iterator[list[
         f"--zone={asked.zone}",
         *(["--target-size-policy-mode=bulk", "--default-action-on-vm-failure=do-nothing"] if bulk else []),
     ]
+
+
+def tell_of_group(compute: Compute, launch: Launch) -> None:
+    """Say that the script was run by hand: the VMs of that group are no job's, and nobody stops them.
+
+    The groups of a job have names of their own. Where nobody answers, the launch tells.
+    """
+    if launch.slice is None:
+        return
+    name, zone = str(launch.request.body["name"]), launch.place
+    with suppress(RejectedError, UnansweredError):
+        seen = compute.group(zone, name)
+        vms = [member for member in seen.members if member.id] if seen else []
+        if vms:
+            click.echo(
+                f"warning: {zone} has a group {name} with {count(len(vms), 'VM')}, as gcloud makes it of this"
+                " script. It is not the job's, and costs money beside it. To delete it:\n"
+                f"  gcloud compute instance-groups managed delete {name} --zone={zone}",
+                err=True,
+            )

@@ -15,6 +15,7 @@ from spotwarden.cli.launching.other_machines import check_fitting, check_others
 from spotwarden.cli.launching.priced import check_priced
 from spotwarden.cli.launching.reading import read_script
 from spotwarden.cli.launching.resuming import warning_of_script
+from spotwarden.cli.launching.slices import tell_of_group
 from spotwarden.cli.launching.staging import staging
 from spotwarden.cli.launching.started import told
 from spotwarden.cli.launching.starting import start
@@ -60,6 +61,7 @@ def submit(script: Path, job: str, code: Path | None, owner: str, *, again: bool
         raise click.ClickException(problem)
     check_timely(facts.file, clock.now())
     refuse_beside(context, facts, package.launch)
+    tell_of_group(context.cloud.compute, package.launch)
     check_fitting(context, package.launch, facts.file, owner)
     check_allowed(context, package.launch, facts.file, owner)
     check_offered(context.cloud.compute, package.launch)
