@@ -6,14 +6,19 @@ python tests/bench/forecast_coverage.py even     # the seeds that the numbers of
 
 import sys
 
-from tests.bench.spot_traces import forecasts
+from tests.bench.spot_traces import deadline_forecasts, forecasts
 from tests.bench.spot_traces.table import show
 
 
 def main() -> None:
     """Run every study."""
     odd = 0 if "even" in sys.argv[1:] else 1
-    for tables in (forecasts.coverage(odd), forecasts.advice(), forecasts.treadmill()):
+    for tables in (
+        forecasts.coverage(odd),
+        deadline_forecasts.coverage(odd),
+        forecasts.advice(),
+        forecasts.treadmill(),
+    ):
         for table in tables:
             show(table)
 

@@ -10,6 +10,7 @@ from spotwarden.cli.launching.foretold import begun, foretold, rates_of
 from spotwarden.create_script.request.stored import launch_of
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.launch import StoredScript
+from spotwarden.model.policy import Policy
 from spotwarden.model.prices import VmKind
 from spotwarden.recovery.price_file import read_prices
 from tests.cli.logged import Speaker
@@ -17,6 +18,7 @@ from tests.cli.logged import Speaker
 PRICES = Path(__file__).parents[2] / "infra/prices.toml"
 SCRIPT = "gcloud compute instances create job --zone=us-central1-a --image-family=debian-12 --machine-type="
 DAY = JobFile(work=timedelta(hours=24))
+POLICY = Policy(version="test")
 TABLE = read_prices(PRICES)
 
 
@@ -69,8 +71,17 @@ def test_a_script_that_is_bound_to_its_zone_does_not_move():
     """Though the policy lets others do so."""
     free = launch("n2-standard-8 --provisioning-model=SPOT")
     now = Speaker().cloud.clock.now()
-    assert begun(free, DAY, DAY.work, now).places is None
-    assert begun(replace(free, fixed=("its disk",)), DAY, DAY.work, now).places == ()
+    assert begun(free, DAY, DAY.work, POLICY, now).places is None
+    assert begun(replace(free, fixed=("its disk",)), DAY, DAY.work, POLICY, now).places == ()
+
+
+@pytest.mark.parametrize(("words", "follows"), [(" --metadata=spotwarden-early=1", True), ("", False)])
+def test_a_job_with_a_deadline_that_hands_over_follows_a_line(words, follows):
+    """From its launch on."""
+    now = Speaker().cloud.clock.now()
+    due = replace(DAY, deadline=now + 2 * DAY.work)
+    seen = begun(launch(f"n2-standard-8 --provisioning-model=SPOT{words}"), due, due.work, POLICY, now)
+    assert (seen.returns, seen.began) == (follows, now)
 
 
 @pytest.mark.parametrize(

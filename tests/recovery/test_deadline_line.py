@@ -10,7 +10,7 @@ from spotwarden.model.jobfile import JobFile
 from spotwarden.model.ladder import Rung, VmModel
 from spotwarden.model.limits import PlacementLimits, RecoveryLimits
 from spotwarden.model.placement import PlaceEvent, PlacementRecord, PlaceNews
-from spotwarden.recovery.deadline_line import aside, behind, why_behind
+from spotwarden.recovery.deadline_line import aside, behind, waits_until, why_behind
 from spotwarden.recovery.placement import learn
 from tests.recovery.test_back_off import NONE_NOW
 
@@ -43,6 +43,21 @@ def test_past_the_deadline_all_is_due_and_before_the_launch_nothing(gone, expect
 def test_with_no_time_at_all_everything_is_due():
     """A deadline that was before the launch."""
     assert behind(whole=HOUR, left=HOUR, began=NOW, deadline=NOW, now=NOW) == HOUR
+
+
+@pytest.mark.parametrize("left", [10 * HOUR, 7 * HOUR, HOUR])
+def test_it_waits_until_so_much_of_what_is_due_is_not_done(left):
+    """The moment is that at which it is so far behind; at the latest the deadline."""
+    began, most = NOW - 6 * HOUR, HOUR / 2
+    until = waits_until(whole=10 * HOUR, left=left, began=began, deadline=began + 20 * HOUR, late=most)
+    assert late(left, gone=until - began) == most
+
+
+@pytest.mark.parametrize(("whole", "late"), [(timedelta(), HOUR), (HOUR, 9 * HOUR)])
+def test_who_can_never_be_so_far_behind_waits_until_the_deadline(whole, late):
+    """Work of an hour is never nine behind."""
+    known = {"whole": whole, "left": whole, "began": NOW - HOUR, "deadline": NOW + HOUR}
+    assert waits_until(**known, late=late) == NOW + HOUR
 
 
 def knowing(*events):

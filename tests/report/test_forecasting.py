@@ -5,18 +5,20 @@ from random import Random
 import pytest
 from msgspec.structs import replace
 
+from spotwarden.model.attempt import Try
 from spotwarden.model.heartbeat import Beat
 from spotwarden.model.jobfile import JobFile
+from spotwarden.model.ladder import Rung, VmModel
 from spotwarden.model.limits import PlacementLimits
 from spotwarden.model.prices import PriceTable
 from spotwarden.recovery.forecast.table import read_markets
 from spotwarden.report import views as pages
-from spotwarden.report.figures.forecasting import Forecaster, course_of
+from spotwarden.report.figures.forecasting import Forecaster, course_of, returns
 from spotwarden.report.figures.money import Till
 from spotwarden.report.figures.rows import summary
 from spotwarden.report.figures.weekly import weekly
 from spotwarden.report.model.job import Curve, CurvePoint, JobReport
-from spotwarden.report.model.kept import NodeMetrics, ReportIndex, Sources
+from spotwarden.report.model.kept import Gathered, NodeMetrics, Ran, ReportIndex, Sources
 from tests.report.test_counting import HOUR, NOON, RULES, attempt, gathered
 from tests.report.test_weekly import ADA, MONDAY, OPS, POLICY, PRICES, WEEK, job
 
@@ -37,7 +39,7 @@ def line(node, *points, attempt=1, saved=()):
 
 def course(*lines, **facts):
     """How a job goes that began at noon, four hours later."""
-    said = {"beat": STEPS, "moved": NOON + 4 * HOUR, **facts}
+    said = {"beat": STEPS, "moved": NOON + 4 * HOUR, "returns": False, **facts}
     return course_of((attempt(),), JobFile(), lines, now=NOON + 4 * HOUR, **said)
 
 
@@ -67,6 +69,60 @@ def test_what_a_forecast_needs_is_kept_while_the_job_is_open():
     assert running.entry.course is not None
     assert running.entry.course.since is not None
     assert over.entry.course is None
+
+
+DUE = JobFile(work=20 * HOUR, deadline=NOON + 40 * HOUR)
+SAVED = (line("train", (1, 0), saved=(1,)),)
+EARLY = Ran(zone="us-central1-a", early=True)
+
+
+@pytest.mark.parametrize(
+    ("file", "facts", "comes_back"),
+    [
+        ({}, {}, True),
+        ({"handover": True}, {"ran": {}, "lines": ()}, True),
+        ({}, {"ran": {}}, False),
+        ({}, {"lines": ()}, False),
+        ({"handover": False}, {}, False),
+        ({"deadline": None}, {}, False),
+        ({"move": False}, {}, False),
+        ({"ladder": (Rung(model=VmModel.SPOT),)}, {}, False),
+    ],
+    ids=[
+        "its VM hands over", "its owner says so", "its VM does not", "no checkpoint", "its owner says no",
+        "no deadline", "no moves", "a ladder",
+    ],
+)  # fmt: skip
+def test_a_job_comes_back_to_spot_where_its_records_say_that_it_hands_over(file, facts, comes_back):
+    """As recovery decides by its script."""
+    known = Gathered(**{"ran": {"11": EARLY}, "lines": SAVED, **facts})
+    sources = Sources(job="train", ledger=(attempt(),), file=replace(DUE, **file), beat=STEPS)
+    assert returns(sources, known) is comes_back
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [{"instances": {"a": "1", "b": "2"}}, {"tries": (Try(place="us-east4", request_id="r", at=NOON),)}],
+)
+def test_a_gang_and_a_job_that_names_a_region_do_not(facts):
+    """Nor one without a record."""
+    known = Gathered(ran={"11": EARLY}, lines=SAVED)
+    assert not returns(Sources(job="train", ledger=(attempt(**facts),), file=DUE, beat=STEPS), known)
+    assert not returns(Sources(job="train", file=DUE, beat=STEPS), known)
+
+
+def test_a_job_on_an_on_demand_vm_that_comes_back_pays_less():
+    """Unless the policy moves none, or it has one place."""
+    entry = opened()
+    going = {"spot": False, "returns": True, "began": NOON, "deadline": MONDAY + 60 * HOUR}
+    back = replace(entry, course=replace(entry.course, **going))
+    stays = {
+        FORECASTER.of(replace(back, course=replace(back.course, returns=False)), Till(PRICES), MONDAY),
+        replace(FORECASTER, handover=False).of(back, Till(PRICES), MONDAY),
+        FORECASTER.of(replace(back, course=replace(back.course, places=())), Till(PRICES), MONDAY),
+    }
+    assert len(stays) == 1
+    assert forecast(back).half_cost < stays.pop().half_cost
 
 
 def forecast(entry, prices=PRICES):

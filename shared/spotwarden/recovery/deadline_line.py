@@ -10,11 +10,13 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 from spotwarden.model.facts import JobFacts
+from spotwarden.model.ladder import VmModel
 from spotwarden.model.launch import Launch
 from spotwarden.model.placement import PlacementRecord, ZoneAvailability, region_of
 from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
 from spotwarden.recovery.bounds import time_up, work_left
+from spotwarden.recovery.ladder import ladder_of
 from spotwarden.recovery.machines import remembered
 from spotwarden.recovery.movable import hands_over, is_movable, keeps_work
 from spotwarden.recovery.placement import Prices
@@ -34,6 +36,19 @@ def behind(
     return whole * share - (whole - left)
 
 
+def waits_until(
+    *, whole: timedelta, left: timedelta, began: datetime, deadline: datetime, late: timedelta
+) -> datetime:
+    """The moment up to which it is no more than so `late`; by the deadline everything is due.
+
+    Each hour of work that is left brings it as much nearer as an hour of all the work has to the deadline.
+    """
+    if whole <= timedelta():
+        return deadline
+    share = min(max((late + whole - left) / whole, 0.0), 1.0)
+    return began + max(deadline - began, timedelta()) * share
+
+
 def on_demand_for_now(
     facts: JobFacts, places: Sequence[str], policy: Policy, tick: Tick
 ) -> tuple[str, str] | None:
@@ -48,14 +63,24 @@ def on_demand_for_now(
 def why_behind(facts: JobFacts, policy: Policy, tick: Tick) -> str:
     """Say how far a job is behind its line that finds no spot VM; "" where it waits for one all the same."""
     began, deadline, left = began_at(facts), facts.file.deadline, work_left(facts, tick.now)
-    if began is None or deadline is None or left is None or not comes_back(facts, policy):
+    if began is None or deadline is None or left is None or not follows_line(facts, policy):
         return ""
     whole = facts.file.work if facts.file.work is not None else left + time_up(facts, tick.now)
-    late = behind(whole=whole, left=left, began=began, deadline=deadline, now=tick.now)
-    if late <= BEHIND * policy.placement.restart_cost:
+    most = BEHIND * policy.placement.restart_cost
+    if tick.now <= waits_until(whole=whole, left=left, began=began, deadline=deadline, late=most):
         return ""
+    late = behind(whole=whole, left=left, began=began, deadline=deadline, now=tick.now)
     hours = late / timedelta(hours=1)
     return f"{hours:.1f} h of work behind an even pace to the deadline {deadline:%Y-%m-%d %H:%M} UTC"
+
+
+def follows_line(facts: JobFacts, policy: Policy) -> bool:
+    """Whether a job holds to the line, once it is known how much work is left.
+
+    A ladder says itself what comes when, and on-demand VMs that compliance would stop are no way to catch up.
+    """
+    may = facts.file.deadline is not None and VmModel.STANDARD not in facts.stopped
+    return may and not ladder_of(facts, policy.placement) and comes_back(facts, policy)
 
 
 def comes_back(facts: JobFacts, policy: Policy) -> bool:

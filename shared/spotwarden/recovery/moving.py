@@ -78,7 +78,7 @@ def cheaper(
 
 def has_time(left: timedelta, deadline: datetime | None, now: datetime, limits: PlacementLimits) -> bool:
     """Whether a job could lose its VM right after the move, and still finish in time."""
-    return deadline is None or now < placement.spot_until(left + limits.restart_cost, deadline, limits)
+    return deadline is None or now < placement.move_until(left, deadline, limits)
 
 
 def destination(facts: JobFacts, policy: Policy, tick: Tick) -> CheaperPlace | None:

@@ -138,6 +138,11 @@ def spot_until(remaining: timedelta, deadline: datetime, limits: PlacementLimits
     return deadline - needed if needed < deadline - first else first
 
 
+def move_until(remaining: timedelta, deadline: datetime, limits: PlacementLimits) -> datetime:
+    """The moment up to which a job can be moved: it may lose the VM right after, and still finish in time."""
+    return spot_until(remaining + limits.restart_cost, deadline, limits)
+
+
 def _after(availability: ZoneAvailability, news: PlaceNews, limits: PlacementLimits) -> ZoneAvailability:
     match news.event:
         case PlaceEvent.GAVE:

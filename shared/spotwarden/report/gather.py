@@ -44,6 +44,7 @@ from spotwarden.recovery.folder_list import JobFolder, look_with, once
 from spotwarden.recovery.heartbeats import beat_in, beats_in, progress_in
 from spotwarden.recovery.job_folder import read_job_file, read_status, telling
 from spotwarden.recovery.node_beats import BeatSource
+from spotwarden.recovery.notice_field import EARLY_KEY
 from spotwarden.recovery.status_code import attempt_in, code_in, is_late
 from spotwarden.report.figures.beats import line
 from spotwarden.report.model.kept import Gathered, NodeMetrics, Ran, Sources
@@ -296,7 +297,14 @@ def _vm(resource: Mapping[str, Any]) -> Ran:
         region=region_of(zone),
         provisioning="SPOT" if spot else "STANDARD",
     )
-    return Ran(zone=zone, kind=kind)
+    return Ran(zone=zone, kind=kind, early=_hands_over(resource))
+
+
+def _hands_over(resource: Mapping[str, Any]) -> bool:
+    metadata = resource.get("metadata")
+    items = metadata.get("items") if isinstance(metadata, Mapping) else ()
+    told = {"key": EARLY_KEY, "value": "1"}
+    return isinstance(items, list) and any(item == told for item in items)
 
 
 def _last(link: object) -> str:

@@ -148,4 +148,9 @@ class ReportLookup(msgspec.Struct, frozen=True, kw_only=True):
 
 def forecaster_by(policy: Policy) -> Forecaster:
     """What forecasts of jobs are made with."""
-    return Forecaster(markets=read_markets(), limits=policy.placement, chance=chance_of)
+    return Forecaster(
+        markets=read_markets(),
+        limits=policy.placement,
+        handover=policy.recovery.handover,
+        chance=chance_of,
+    )

@@ -72,7 +72,7 @@ def _two() -> Table:
     """Each pair of zones, both ways round; and each zone beside one that has on-demand VMs alone."""
     zones, windows = cant_be_late()
     named = {one.name: one for one in zones}
-    pairs = [[one, named[_sister(one.name)]] for one in zones]
+    pairs = [[one, named[sister(one.name)]] for one in zones]
     alone = [[one, zone("us-west-2c", [False] * len(one.up), one.spot, one.on_demand)] for one in zones]
     starts = windows[1::2]
     rows = [
@@ -96,7 +96,8 @@ def _two() -> Table:
     )
 
 
-def _sister(name: str) -> str:
+def sister(name: str) -> str:
+    """The other zone of its region, with the same machine."""
     return name.replace("-2a_", "-2b_") if "-2a_" in name else name.replace("-2b_", "-2a_")
 
 

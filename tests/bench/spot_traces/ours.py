@@ -101,14 +101,13 @@ class Ours:
     def _is_behind(self, state: State, job: Job) -> bool:
         if not (self.line and self.review and job.deadline is not None and len(self.places) > 1):
             return False
-        late = deadline_line.behind(
+        return moment(state.now) > deadline_line.waits_until(
             whole=timedelta(seconds=job.work),
             left=timedelta(seconds=state.left),
             began=moment(job.start),
             deadline=moment(job.deadline),
-            now=moment(state.now),
+            late=deadline_line.BEHIND * self.memory.limits.restart_cost,
         )
-        return late > deadline_line.BEHIND * self.memory.limits.restart_cost
 
     def _place(self, state: State, job: Job) -> str | Wait:
         now, memory = moment(state.now), self.memory
@@ -164,12 +163,13 @@ def ours(
     *,
     moves: bool = True,
     line: bool = True,
+    kind: type[Ours] = Ours,
 ) -> Ours:
     """The rule of a job at home there, that knows the prices; without `moves` it stays until it is lost."""
     prices = {zone.name: zone.spot for zone in zones}
     review = moving.TURNS * 60.0 if moves else 0.0
     dear = min(zone.on_demand for zone in zones)
-    return Ours(
+    return kind(
         _homed(zones, home),
         memory or Memory(),
         name=name,

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from spotwarden.model.attempt import AttemptState, StepRange, Try
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.ladder import VmModel
+from spotwarden.recovery.bounds import MOVED
 from spotwarden.recovery.fates import Fate
 from spotwarden.recovery.forecast.course import JobPast, Stretch, course
 
@@ -182,3 +183,21 @@ def test_a_job_that_nobody_has_launched_is_unknown(tick):
     seen = course(JobPast(now=tick.now, attempts=()))
     assert seen.unknown
     assert seen.since is None
+
+
+def test_lives_and_waits_are_those_of_spot_vms(past):
+    """A move is no loss; what it ran on meanwhile neither ends a wait nor counts as a spot VM that lives."""
+    first, second, third = past().attempts
+    moved = replace(second, lost=second.started - 0.5 * HOUR, fate=MOVED)
+    seen = course(past(attempts=[first, moved, third]))
+    assert (seen.lives, seen.survived, seen.waits) == ((2.0,), (2.0,), (0.5,))
+    on_demand = replace(second, tries=(replace(second.tries[0], spot=False),))
+    back = replace(third, fate=MOVED)
+    seen = course(past(attempts=[first, on_demand, back]))
+    assert (seen.lives, seen.survived, seen.waits) == ((2.0,), (), (3.0,))
+
+
+def test_a_line_begins_when_a_person_launched_the_job(past):
+    """Of a job that follows none nothing is kept."""
+    assert course(past(returns=True)).began == past().attempts[0].created
+    assert course(past()).began is None

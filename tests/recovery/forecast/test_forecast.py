@@ -6,9 +6,12 @@ from random import Random
 import pytest
 from msgspec.structs import replace
 
+from spotwarden.model.jobfile import JobFile
+from spotwarden.model.ladder import Rung, VmModel
 from spotwarden.model.limits import PlacementLimits
+from spotwarden.model.policy import Policy
 from spotwarden.recovery.forecast.course import Course
-from spotwarden.recovery.forecast.forecast import Rates, outlook, reach_of, share_of
+from spotwarden.recovery.forecast.forecast import Rates, holds_to_line, outlook, reach_of, share_of
 from spotwarden.recovery.forecast.markets import Reach
 from spotwarden.recovery.forecast.table import read_markets
 
@@ -108,6 +111,34 @@ def test_a_deadline_is_made_for_more_money():
     seen = told(hard)
     assert seen.most <= NOW + 60 * HOUR
     assert seen.half_cost > told().half_cost
+
+
+def test_a_job_that_holds_to_a_line_ends_sooner_and_pays_more():
+    """It does not wait until only the work is left, in a region that is often full."""
+    hard = replace(JOB, place="us-west1-b", whole=50.0, began=NOW - HOUR, deadline=NOW + 150 * HOUR)
+    waits, holds = told(hard, PlacementLimits()), told(replace(hard, returns=True), PlacementLimits())
+    assert holds.most < waits.most
+    assert holds.half_cost > waits.half_cost
+
+
+@pytest.mark.parametrize(
+    ("file", "policy", "holds"),
+    [
+        ({}, {}, True),
+        ({"deadline": None}, {}, False),
+        ({"places": ()}, {}, False),
+        ({"handover": False}, {}, False),
+        ({"ladder": (Rung(model=VmModel.SPOT),)}, {}, False),
+        ({}, {"placement": PlacementLimits(move=False)}, False),
+    ],
+    ids=["as it is", "no deadline", "one zone", "no hand-over", "a ladder", "no moves"],
+)
+def test_whether_a_job_holds_to_a_line_is_what_recovery_says(some, file, policy, holds):
+    """By its script alone: which other zones there are nobody has looked up."""
+    given = JobFile(**{"deadline": NOW, "work": HOUR, "handover": True, **file})
+    facts = some.job(launch=some.launch(), file=given, nodes=())
+    assert holds_to_line(facts, Policy(version="test", **policy)) is holds
+    assert not holds_to_line(replace(facts, launch=None), Policy(version="test", **policy))
 
 
 def test_the_advice_is_shorter_where_more_is_lost():

@@ -8,6 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from spotwarden.recovery.forecast.markets import Reach, SpotMarket
+from spotwarden.recovery.forecast.on_demand import DeadlinePlan, Line
 from spotwarden.recovery.forecast.simulate import RUNS, Doubt, Prospect, play
 
 SURE = Doubt(losses=1e6, waits=1e6, at_most=1e6)
@@ -76,12 +77,51 @@ def test_who_waits_now_waits_first():
 
 def test_the_deadline_is_made_on_on_demand_vms():
     """From when only the work and the reserve are left, after the first loss."""
-    runs = played(replace(JOB, deadline=26.0, reserve=1.0, market=replace(STEADY, waits=(50.0,))))
+    runs = played(replace(JOB, plan=DeadlinePlan(last=25.0), market=replace(STEADY, waits=(50.0,))))
     assert all(run.hours <= 26.0 for run in runs)
     turned = [run for run in runs if run.other]
     assert turned
     assert all(run.hours == pytest.approx(25.0) for run in turned)
     assert all(run.hours == run.spot == 20.0 for run in runs if not run.other)
+
+
+LINE = DeadlinePlan(last=99.0, line=Line(due=0.0, pace=0.0, back=98.0, quiet=1.0))
+
+
+def test_a_job_that_is_behind_its_line_works_on_on_demand_vms_until_a_place_has_spot_again():
+    """Instead of waiting for ten hours; it asks once an hour."""
+    outages = replace(STEADY, waits=(10.0,), rates=(0.05,) * 5)
+    waits = played(replace(JOB, market=outages, plan=replace(LINE, line=None)))
+    works = played(replace(JOB, market=outages, plan=LINE))
+    assert not any(run.other for run in waits)
+    assert mean(run.hours for run in works) < mean(run.hours for run in waits) - 3
+    lost = [run for run in works if run.other]
+    assert any(8.0 < run.other < 10.5 and run.spot for run in lost)
+    # Until each place has been asked once it has no VM at all.
+    assert all(20.0 < run.hours < 21.0 for run in lost)
+
+
+def test_a_spot_vm_that_comes_within_a_round_is_taken():
+    """Though the job is behind: all places are asked for one first."""
+    assert not any(
+        run.other for run in played(replace(JOB, market=replace(STEADY, waits=(0.09,)), plan=LINE))
+    )
+
+
+def test_who_is_on_an_on_demand_vm_for_now_goes_back_to_spot():
+    """Who has no time for that stays."""
+    there = replace(JOB, spot=False, market=replace(CALM, waits=(2.7,)), up=0.5, plan=LINE)
+    assert {(run.hours, run.spot, run.other) for run in played(there)} == {(20.0, 17.5, 2.5)}
+    late = replace(there, plan=replace(LINE, line=Line(due=0.0, pace=0.0, back=19.0, quiet=1.0)))
+    assert {(run.hours, run.spot, run.other) for run in played(late)} == {(20.0, 0.0, 20.0)}
+
+
+def test_what_would_go_on_for_ever_ends_on_on_demand_vms_by_the_deadline():
+    """No VM lives for its start: at the last moment it works without a loss."""
+    harsh = replace(JOB, setup=1.0, market=replace(STEADY, rates=(50.0,) * 5, waits=(0.001,)))
+    runs = played(replace(harsh, plan=DeadlinePlan(last=50.0)))
+    assert all(run.hours == pytest.approx(51.0, abs=0.5) for run in runs)
+    assert all(run.other == pytest.approx(21.0) for run in runs)
 
 
 def test_vms_that_are_not_preempted_end_on_time():

@@ -7,12 +7,13 @@ from msgspec.structs import replace
 
 from spotwarden.cli.context import Context
 from spotwarden.cli.launching.priced import kind_of
-from spotwarden.model.jobfile import JobFile
+from spotwarden.model.facts import JobFacts
+from spotwarden.model.jobfile import JobFile, SavedProgress
 from spotwarden.model.launch import Launch
-from spotwarden.model.limits import PlacementLimits
+from spotwarden.model.policy import Policy
 from spotwarden.model.prices import PriceTable, VmKind
 from spotwarden.recovery.forecast.course import SURE, Course
-from spotwarden.recovery.forecast.forecast import Rates, outlook
+from spotwarden.recovery.forecast.forecast import Rates, holds_to_line, outlook
 from spotwarden.recovery.forecast.table import chance_of, read_markets
 from spotwarden.recovery.forecast.text import told
 from spotwarden.recovery.machines import machine_key
@@ -26,16 +27,20 @@ def foretold(
     """The forecast, a line each; `done` is the share of the work that an earlier launch has done."""
     if not file.work:
         return
-    course = begun(launch, file, file.work * (1 - (done or 0.0)), now)
-    limits: PlacementLimits = context.agreed().placement
+    policy = context.agreed()
+    course = begun(launch, file, file.work * (1 - (done or 0.0)), policy, now)
     rates = rates_of([kind_of(launch)] * len(launch.nodes), read_prices(context.settings.prices_file))
-    seen = outlook(course, read_markets(), limits, rates, now=now, chance=chance_of(launch.job))
+    seen = outlook(course, read_markets(), policy.placement, rates, now=now, chance=chance_of(launch.job))
     yield from (f"{word}: {said}" for word, said in told(seen, 0.0))
 
 
-def begun(launch: Launch, file: JobFile, left: timedelta, now: datetime) -> Course:
-    """A job of which nothing is known but what it was launched as, and how much work is left."""
+def begun(launch: Launch, file: JobFile, left: timedelta, policy: Policy, now: datetime) -> Course:
+    """A job of which nothing is known but what it was launched as, and how much work is left.
+
+    It is taken to tell its checkpoints, if it hands over.
+    """
     hour = timedelta(hours=1)
+    facts = JobFacts(job=launch.job, launch=launch, file=file, progress=SavedProgress(checkpoint="expected"))
     return Course(
         place=launch.place,
         machine=machine_key(launch),
@@ -47,6 +52,8 @@ def begun(launch: Launch, file: JobFile, left: timedelta, now: datetime) -> Cour
         left=max(left, timedelta(0)) / hour,
         spread=SURE,
         since=now,
+        began=now,
+        returns=holds_to_line(facts, policy),
     )
 
 

@@ -5,8 +5,9 @@ from datetime import datetime
 from spotwarden.cli.context import Context
 from spotwarden.cli.looking.costs import Costs
 from spotwarden.cli.looking.details import Details
+from spotwarden.create_script.request.stored import with_launch
 from spotwarden.model.standing import Standing
-from spotwarden.recovery.forecast.forecast import Outlook, outlook
+from spotwarden.recovery.forecast.forecast import Outlook, holds_to_line, outlook
 from spotwarden.recovery.forecast.table import chance_of, read_markets
 from spotwarden.report.figures.forecasting import course_of
 
@@ -20,6 +21,8 @@ def forecast(
     facts = details.facts
     if standing not in OPEN or facts.newest is None:
         return None
+    policy = context.agreed()
+    read = with_launch(facts, context.settings.project, policy.recovery.gcloud_version)
     course = course_of(
         [recorded.attempt for recorded in facts.ledger],
         facts.file,
@@ -27,6 +30,7 @@ def forecast(
         beat=details.beat,
         moved=details.progress_at,
         now=now,
+        returns=holds_to_line(read, policy),
     )
-    limits, chance = context.agreed().placement, chance_of(facts.job)
-    return outlook(course, read_markets(), limits, costs.rates, now=now, chance=chance)
+    chance = chance_of(facts.job)
+    return outlook(course, read_markets(), policy.placement, costs.rates, now=now, chance=chance)

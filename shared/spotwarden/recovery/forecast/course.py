@@ -6,8 +6,9 @@ Heartbeats are hints: what cannot be, such as steps that run backwards or a pace
 import math
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from statistics import median, pstdev
+from typing import NamedTuple
 
 import msgspec
 
@@ -16,7 +17,8 @@ from spotwarden.model.facts import JobFacts
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.ladder import VmModel
 from spotwarden.model.moment import Moment
-from spotwarden.recovery.bounds import TAKEN, AttemptLife, lives
+from spotwarden.recovery.bounds import TAKEN, AttemptLife, life_of
+from spotwarden.recovery.deadline_line import began_at
 from spotwarden.recovery.treadmill import FROM_START
 
 HOUR = timedelta(hours=1)
@@ -55,7 +57,8 @@ class JobPast(msgspec.Struct, frozen=True, kw_only=True):
     """What is on record of a job.
 
     `step` of `steps` is the newest, told at `moved`, and `first_step` the first that the same attempt has
-    told; `saves` are the moments at which each attempt had a new checkpoint.
+    told; `saves` are the moments at which each attempt had a new checkpoint. `returns` is true for a job that
+    would come back to spot from an on-demand VM (`recovery.deadline_line`).
     """
 
     now: datetime
@@ -67,6 +70,7 @@ class JobPast(msgspec.Struct, frozen=True, kw_only=True):
     moved: datetime | None = None
     stretches: Sequence[Stretch] = ()
     saves: Sequence[Sequence[datetime]] = ()
+    returns: bool = False
 
 
 class Course(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -75,8 +79,9 @@ class Course(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     `unknown` says why nobody knows what is `left` of its `whole` work, "" where somebody does; `spread` is
     how far off that may be. With `restarts` it saves nothing: each loss costs all. `setup` is from the start
     of its VMs to its first work, `interval` from one save to the next; None: nobody has seen it. `since` is
-    the start of its VMs, None while it waits for some. `lives` are the hours up of those VMs that it lost,
-    `waits` the hours until it had others.
+    the start of its VMs, None while it waits for some. `lives` are the hours up of those spot VMs that it
+    lost, `survived` of those that ended otherwise, `waits` the hours from a loss until it had others. With
+    `returns` it follows a line from when it `began`.
     """
 
     place: str = ""
@@ -94,25 +99,28 @@ class Course(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     interval: float | None = None
     since: Moment | None = None
     lives: tuple[float, ...] = ()
+    survived: tuple[float, ...] = ()
     waits: tuple[float, ...] = ()
+    began: Moment | None = None
+    returns: bool = False
 
 
 def course(past: JobPast) -> Course:
     """What a forecast needs of the job."""
-    ran = list(lives(_facts(past)))
+    ran = list(_ran(past))
     newest = past.attempts[-1] if past.attempts else None
     asked = newest.tries[-1] if newest and newest.tries else None
-    lost = [life for life in ran if life.fate in TAKEN and life.ended]
-    waits = [max(begun.started - life.ended, timedelta(0)) for life, begun in pairwise(ran) if life.ended]
+    spot = [life.life for life in ran if life.spot]
+    over = [(_hours(life.ended - life.started), life.fate in TAKEN) for life in spot if life.ended]
     setup = _setup(past)
     interval = _interval(past)
-    whole, left, spread, unknown = _work(past, ran, setup or 0.0)
+    whole, left, spread, unknown = _work(past, [life.life for life in ran], setup or 0.0)
     running = newest is not None and newest.state is AttemptState.RUNNING and bool(ran)
     return Course(
         place=asked.place if asked else "",
         machine=newest.machine if newest else "",
         vms=max(1, len(newest.instances or newest.replaces)) if newest else 1,
-        spot=asked is None or (asked.spot if asked.model is None else asked.model is VmModel.SPOT),
+        spot=_is_spot(newest),
         places=past.file.places,
         deadline=past.file.deadline,
         unknown=unknown,
@@ -122,15 +130,45 @@ def course(past: JobPast) -> Course:
         restarts=_saves_nothing(past),
         setup=setup,
         interval=interval,
-        since=ran[-1].started if running else None,
-        lives=tuple(_hours(life.ended - life.started) for life in lost if life.ended)[-LIVES:],
-        waits=tuple(map(_hours, waits))[-LIVES:],
+        since=ran[-1].life.started if running else None,
+        lives=tuple(hours for hours, lost in over if lost)[-LIVES:],
+        survived=tuple(hours for hours, lost in over if not lost)[-LIVES:],
+        waits=tuple(_waits(spot))[-LIVES:],
+        began=_began_at(past) if past.returns else None,
+        returns=past.returns,
     )
 
 
-def _facts(past: JobPast) -> JobFacts:
+class _RanOn(NamedTuple):
+    """A life, and whether it was one of spot VMs."""
+
+    life: AttemptLife
+    spot: bool
+
+
+def _ran(past: JobPast) -> Iterator[_RanOn]:
+    """As `bounds.lives`, which does not tell what the VMs were."""
+    attempts = [attempt for attempt in past.attempts if not attempt.bent]
+    for attempt, successor in zip_longest(attempts, attempts[1:]):
+        if (life := life_of(attempt, successor)) is not None:
+            yield _RanOn(life, _is_spot(attempt))
+
+
+def _is_spot(attempt: Attempt | None) -> bool:
+    asked = attempt.tries[-1] if attempt and attempt.tries else None
+    return asked is None or (asked.spot if asked.model is None else asked.model is VmModel.SPOT)
+
+
+def _waits(spot: Sequence[AttemptLife]) -> Iterator[float]:
+    """From each loss to the next spot VM, whatever ran in between."""
+    for life, begun in pairwise(spot):
+        if life.ended and life.fate in TAKEN:
+            yield _hours(begun.started - life.ended)
+
+
+def _began_at(past: JobPast) -> datetime | None:
     ledger = tuple(Recorded(attempt=attempt, generation=0) for attempt in past.attempts)
-    return JobFacts(job="", ledger=ledger)
+    return began_at(JobFacts(job="", ledger=ledger))
 
 
 def _hours(span: timedelta) -> float:

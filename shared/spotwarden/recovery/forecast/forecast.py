@@ -1,19 +1,24 @@
 """When a job will end and for how much: half of the ways in which it may go are no later, nine in ten."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 import msgspec
 
+from spotwarden.model.facts import JobFacts
+from spotwarden.model.launch import Launch
 from spotwarden.model.limits import PlacementLimits
 from spotwarden.model.moment import Moment
 from spotwarden.model.placement import region_of
+from spotwarden.model.policy import Policy
+from spotwarden.recovery.deadline_line import follows_line
 from spotwarden.recovery.forecast.course import HOUR, LONGEST, Course
 from spotwarden.recovery.forecast.hazards import risk
 from spotwarden.recovery.forecast.interval import SHORTEST, Saving, best_interval, kept
 from spotwarden.recovery.forecast.markets import Reach, SeenMarkets, SpotMarket, market_of, unwatched
+from spotwarden.recovery.forecast.on_demand import plan_of
 from spotwarden.recovery.forecast.simulate import RUNS, Chance, Doubt, PlayedRun, Prospect, play
 
 DOUBTS: Mapping[Reach, Doubt] = {
@@ -127,11 +132,29 @@ def share_of(values: Sequence[float], share: float) -> float:
 
 def reach_of(job: Course, limits: PlacementLimits) -> Reach:
     """How far it may move, by its own file and the policy; a script that is bound to its zone is not seen."""
-    if not limits.move or job.places == ():
+    return _reach(job.place, job.places, limits)
+
+
+def _reach(home: str, places: Sequence[str] | None, limits: PlacementLimits) -> Reach:
+    if not limits.move or places == ():
         return Reach.ZONE
-    home = region_of(job.place)
-    regions = {region_of(place) for place in (limits.regions if job.places is None else job.places)}
-    return Reach.REGIONS if regions - {home} else Reach.REGION
+    regions = {region_of(place) for place in (limits.regions if places is None else places)}
+    return Reach.REGIONS if regions - {region_of(home)} else Reach.REGION
+
+
+def holds_to_line(facts: JobFacts, policy: Policy) -> bool:
+    """Whether recovery holds a job to its line: as far as its script tells, for nobody has looked up zones.
+
+    In place of the other zones that it may go to there is its own once more.
+    """
+    launch = facts.launch
+    if not isinstance(launch, Launch):
+        return False
+    if not launch.fixed and _reach(launch.place, facts.file.places, policy.placement) is not Reach.ZONE:
+        facts = msgspec.structs.replace(
+            facts, launch=msgspec.structs.replace(launch, choices=(*launch.choices, *launch.choices))
+        )
+    return follows_line(facts, policy)
 
 
 def _machine(job: Course, seen: SeenMarkets) -> str:
@@ -165,13 +188,20 @@ def _prospect(
         first=not job.lives,
         interval=interval,
         lost=len(job.lives),
-        risk=sum(risk(market.rates, 0.0, life) for life in (*job.lives, *(() if up is None else (up,)))),
+        risk=sum(risk(market.rates, 0.0, life) for life in _on_spot(job, up)),
         waits=len(job.waits),
         slow=_slow(job, market, doubt),
         spot=job.spot,
-        deadline=(job.deadline - now) / HOUR if job.deadline else None,
-        reserve=(limits.deadline_restarts - 1) * (limits.restart_cost / HOUR),
+        plan=plan_of(job, limits, now),
     )
+
+
+def _on_spot(job: Course, up: float | None) -> Iterator[float]:
+    """How long each of its spot VMs was up."""
+    yield from job.lives
+    yield from job.survived
+    if job.spot and up is not None:
+        yield up
 
 
 def _slow(job: Course, market: SpotMarket, doubt: Doubt) -> float:

@@ -5,18 +5,14 @@ hour is safer than one that has just come. So the kept work is added up over the
 """
 
 import math
-from collections.abc import Sequence
 
 import msgspec
 
-from spotwarden.recovery.forecast.hazards import risk
+from spotwarden.recovery.forecast.hazards import AGES, risk
 
 SHORTEST, LONGEST = 1 / 30, 24.0
 STEP = 1.12
 """From one interval that is tried to the next."""
-TERMS = 240
-"""Saves of one life that are added one by one; those after them lie so close that an integral will do."""
-STRIPS = 16
 
 
 class Saving(msgspec.Struct, frozen=True, kw_only=True):
@@ -39,22 +35,19 @@ def best_interval(job: Saving) -> float:
 def kept(interval: float, job: Saving) -> float:
     """Hours of work that a life keeps, on average, if it saves so often."""
     cycle, most = interval + job.save, job.work / interval
-    found = 0.0
-    for turn in range(1, min(TERMS, math.ceil(most)) + 1):
-        found += _survival(job.rates, job.setup + turn * cycle) * min(1.0, most - turn + 1)
-    if most > TERMS:
-        found += _area(job.rates, job.setup + TERMS * cycle, job.setup + most * cycle) / cycle
-    return interval * found
+    saves = math.ceil(most)
+    young = min(saves, max(0, math.ceil((AGES[-1] - job.setup) / cycle) - 1))
+    found = sum(_survival(job, turn * cycle) for turn in range(1, young + 1))
+    if saves > young:
+        found += _survival(job, (young + 1) * cycle) * _sum_of(saves - young, job.rates[-1] * cycle)
+    # The last of them saves what is left of the work.
+    return interval * (found - _survival(job, saves * cycle) * (saves - most))
 
 
-def _survival(rates: Sequence[float], age: float) -> float:
-    return math.exp(-risk(rates, 0.0, age))
+def _survival(job: Saving, worked: float) -> float:
+    return math.exp(-risk(job.rates, 0.0, job.setup + worked))
 
 
-def _area(rates: Sequence[float], start: float, end: float) -> float:
-    """The area under the survival between two ages, by Simpson's rule."""
-    width = (end - start) / STRIPS
-    inner = sum(
-        (4 if strip % 2 else 2) * _survival(rates, start + strip * width) for strip in range(1, STRIPS)
-    )
-    return (_survival(rates, start) + inner + _survival(rates, end)) * width / 3
+def _sum_of(count: int, falls: float) -> float:
+    """One, and the survivals of the saves after it: from the last age on the rate does not change."""
+    return math.expm1(-falls * count) / math.expm1(-falls) if falls else float(count)

@@ -8,6 +8,7 @@ import msgspec
 
 from spotwarden.recovery.forecast.hazards import age_at
 from spotwarden.recovery.forecast.markets import SpotMarket, quantile
+from spotwarden.recovery.forecast.on_demand import DeadlinePlan
 
 RUNS = 300
 LIVES = 60
@@ -54,7 +55,7 @@ class Prospect(msgspec.Struct, frozen=True, kw_only=True):
     long the job's VMs have been up, None while it has none; with `first` these are its first. `interval`
     is between two saves. `lost` counts losses, and `risk` those to be expected of what it went through;
     `waits` counts its waits, which were `slow` times as long as elsewhere. `spot` is false for
-    VMs that are not preempted. On-demand VMs are taken when only work and `reserve` are left to the deadline.
+    VMs that are not preempted. `plan` says when on-demand VMs are taken; None: never.
     """
 
     market: SpotMarket
@@ -71,8 +72,12 @@ class Prospect(msgspec.Struct, frozen=True, kw_only=True):
     waits: int = 0
     slow: float = 1.0
     spot: bool = True
-    deadline: float | None = None
-    reserve: float = 0.0
+    plan: DeadlinePlan | None = None
+
+    @property
+    def returns(self) -> bool:
+        """Whether it is only for now on VMs that are not preempted, if it is."""
+        return self.plan is not None and self.plan.line is not None
 
     @property
     def hard(self) -> float:
@@ -94,38 +99,111 @@ def play(prospect: Prospect, chance: Chance, runs: int) -> Iterator[PlayedRun]:
         left = prospect.left
         if prospect.spread:
             left *= math.exp(min(chance.gauss(0.0, prospect.spread), 3.0))
-        if not prospect.spot:
+        if not prospect.spot and not prospect.returns:
             rest = left + max(0.0, prospect.setup - (prospect.up or 0.0))
             yield PlayedRun(hours=rest, spot=0.0, other=rest)
         else:
-            yield _run(prospect, left, chance)
+            yield _Going(prospect, left, chance).to_its_end()
 
 
-def _run(prospect: Prospect, whole: float, chance: Chance) -> PlayedRun:
-    """One life after the other, until the work is done, or must be done on on-demand VMs."""
-    rates, waits = prospect.market.rates, prospect.market.waits
-    hard, slow = _drawn(prospect, chance)
-    age, setup = _entry(prospect, chance)
-    hours = spot = since = 0.0
-    if prospect.up is None:
-        hours = quantile(waits, chance.random()) * slow
-    left = whole
-    for _ in range(LIVES):
-        latest = NEVER if prospect.deadline is None else prospect.deadline - prospect.reserve - left
-        if hours >= latest:
-            need = prospect.setup + left
-            return PlayedRun(hours=max(since, latest) + need, spot=spot, other=need)
-        need = setup + left
-        life = age_at(rates, age, -math.log(1.0 - chance.random()) / hard) - age
-        if life >= need:
-            return PlayedRun(hours=hours + need, spot=spot + need)
-        saved = max(0.0, life - setup - chance.random() * prospect.interval)
-        left = left - saved if prospect.total is None else prospect.total
-        spot += life
-        since = hours + life
-        hours = since + quantile(waits, chance.random()) * slow
-        age, setup = 0.0, prospect.setup
-    return _continued(whole, left, hours, spot)
+class _Going:
+    """A run under way: the hours gone, those of its VMs so far, and the work left.
+
+    Its next spot VM has an `age`, and works once `setup` is over.
+    """
+
+    def __init__(self, prospect: Prospect, left: float, chance: Chance) -> None:
+        self.prospect, self.chance = prospect, chance
+        self.hard, self.slow = _drawn(prospect, chance)
+        self.age, self.setup = _entry(prospect, chance)
+        self.whole = self.left = left
+        self.hours = self.spot = self.other = 0.0
+
+    def to_its_end(self) -> PlayedRun:
+        """One life after the other, until the work is done."""
+        prospect, chance = self.prospect, self.chance
+        self._begin()
+        for _ in range(LIVES):
+            if self.left <= 0.0 < self.hours:
+                return PlayedRun(hours=self.hours, spot=self.spot, other=self.other)
+            need = self.setup + self.left
+            life = min(self._life(self.age), need)
+            self.hours += life
+            self.spot += life
+            if life >= need:
+                return PlayedRun(hours=self.hours, spot=self.spot, other=self.other)
+            saved = max(0.0, life - self.setup - chance.random() * prospect.interval)
+            self.left = self.left - saved if prospect.total is None else prospect.total
+            self.age, self.setup = 0.0, prospect.setup
+            self._wait()
+        return self._continued()
+
+    def _life(self, age: float) -> float:
+        """How much longer a VM of this age lives."""
+        wanted = -math.log(1.0 - self.chance.random()) / self.hard
+        return age_at(self.prospect.market.rates, age, wanted) - age
+
+    def _closed(self) -> float:
+        """How long no place has a spot VM."""
+        return quantile(self.prospect.market.waits, self.chance.random()) * self.slow
+
+    def _begin(self) -> None:
+        """What comes before its first spot VM: a wait, or what is left of its time on an on-demand VM."""
+        up = self.prospect.up
+        if not self.prospect.spot:
+            self.age, self.setup = 0.0, self.prospect.setup
+            self._on_demand(-(up or 0.0), max(self._closed() - (up or 0.0), 0.0))
+        elif up is None:
+            self._wait()
+
+    def _wait(self) -> None:
+        """Until a place has a spot VM, or on-demand VMs are taken."""
+        room, plan = self.hours + self._closed(), self.prospect.plan
+        turn = plan.turn(self.left, self.hours) if plan else NEVER
+        if room <= turn:
+            self.hours = room
+        else:
+            self._on_demand(turn, room)
+
+    def _on_demand(self, begun: float, room: float) -> None:
+        """Until it moves back to spot, which a place has from `room` on, or has done its work."""
+        plan = self.prospect.plan
+        ready = max(begun + self.prospect.setup, self.hours)
+        done = ready + self.left
+        back = plan.back(self.left, begun, ready) if plan else NEVER
+        until, self.age = self._found(back, room, done) if back < done else (done, 0.0)
+        self.other += until - max(begun, self.hours)
+        self.hours, self.left = until, done - until
+
+    def _found(self, asked: float, room: float, done: float) -> tuple[float, float]:
+        """When it finds a spot VM that asks from then on, and for how long that place has had one by then."""
+        plan = self.prospect.plan
+        every = plan.line.quiet if plan and plan.line else NEVER
+        for _ in range(LIVES):
+            asked += math.ceil(max(room - asked, 0.0) / every) * every
+            if asked >= done:
+                break
+            closes = room + self._life(0.0)
+            if asked < closes:
+                return asked, asked - room
+            room = closes + self._closed()
+        return done, 0.0
+
+    def _continued(self) -> PlayedRun:
+        """What is left, at the pace of what was done, or on on-demand VMs once the deadline asks for them."""
+        done, plan = self.whole - self.left, self.prospect.plan
+        pace = done / self.hours if done > 0.0 else 0.0
+        end = self.hours + self.left / pace if pace else NEVER
+        if plan is not None and pace < 1.0:
+            turn = max((plan.last - self.left - pace * self.hours) / (1.0 - pace), self.hours)
+            rest = self.left - pace * (turn - self.hours) + self.prospect.setup
+            if turn < end:
+                spot = self.spot * turn / self.hours
+                return PlayedRun(hours=turn + rest, spot=spot, other=self.other + rest)
+        if not pace:
+            return PlayedRun(hours=NEVER, spot=NEVER)
+        times = end / self.hours
+        return PlayedRun(hours=end, spot=self.spot * times, other=self.other * times)
 
 
 def _drawn(prospect: Prospect, chance: Chance) -> tuple[float, float]:
@@ -147,12 +225,3 @@ def _entry(prospect: Prospect, chance: Chance) -> tuple[float, float]:
         return 0.0, prospect.setup
     before = quantile(prospect.market.ages, chance.random()) if prospect.first else 0.0
     return before + prospect.up, max(0.0, prospect.setup - prospect.up)
-
-
-def _continued(whole: float, left: float, hours: float, spot: float) -> PlayedRun:
-    """What is left, at the pace of what was done; without any it never ends."""
-    done = whole - left
-    if done <= 0.0:
-        return PlayedRun(hours=NEVER, spot=NEVER)
-    times = whole / done
-    return PlayedRun(hours=hours * times, spot=spot * times)

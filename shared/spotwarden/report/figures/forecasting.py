@@ -10,12 +10,13 @@ from spotwarden.model.attempt import Attempt
 from spotwarden.model.heartbeat import Beat
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.limits import PlacementLimits
+from spotwarden.model.placement import region_of
 from spotwarden.recovery.forecast.course import Course, JobPast, Stretch, course
-from spotwarden.recovery.forecast.forecast import Outlook, Rates, outlook
-from spotwarden.recovery.forecast.markets import SeenMarkets
+from spotwarden.recovery.forecast.forecast import Outlook, Rates, outlook, reach_of
+from spotwarden.recovery.forecast.markets import Reach, SeenMarkets
 from spotwarden.recovery.forecast.simulate import Chance
 from spotwarden.report.figures.money import Till
-from spotwarden.report.model.kept import IndexEntry, NodeMetrics
+from spotwarden.report.model.kept import Gathered, IndexEntry, NodeMetrics, Sources
 
 RUNS_OF_EACH = 100
 """The report has thousands of jobs: a third of the runs that a person waits for, for a third of the time."""
@@ -29,6 +30,7 @@ def course_of(
     beat: Beat | None,
     moved: datetime | None,
     now: datetime,
+    returns: bool,
 ) -> Course:
     """How the job goes; `moved` is when its program last made progress by `beat`."""
     said = beat or Beat()
@@ -44,8 +46,25 @@ def course_of(
             moved=moved,
             stretches=tuple(_stretches(lines)),
             saves=tuple(tuple(at for at, _ in line.saved) for line in lines),
+            returns=returns,
         )
     )
+
+
+def returns(sources: Sources, gathered: Gathered) -> bool:
+    """Whether the job holds to a line where the policy lets it, by its records: the report reads no script.
+
+    As `recovery.deadline_line` decides: one VM, in a zone, that hands over and has told a checkpoint.
+    """
+    file, newest = sources.file, sources.ledger[-1] if sources.ledger else None
+    tries = [tried for attempt in sources.ledger for tried in attempt.tries]
+    if newest is None or file.deadline is None or file.ladder or not file.move or file.handover is False:
+        return False
+    if len(newest.instances) > 1 or any(tried.place == region_of(tried.place) for tried in tries):
+        return False
+    saved = any(line.saved for line in gathered.lines) or bool(sources.beat and sources.beat.checkpoint)
+    early = any(vm.early for vm in gathered.ran.values()) or any(tried.notice for tried in tries)
+    return bool(file.handover) or (saved and early)
 
 
 def _stretches(lines: Sequence[NodeMetrics]) -> Iterator[Stretch]:
@@ -62,21 +81,26 @@ def _stretches(lines: Sequence[NodeMetrics]) -> Iterator[Stretch]:
 
 
 class Forecaster(msgspec.Struct, frozen=True, kw_only=True):
-    """What the forecasts of all jobs have in common; `chance` gives each job its own."""
+    """What the forecasts of all jobs have in common; `chance` gives each job its own.
+
+    Without `handover` the policy moves no job back to spot.
+    """
 
     markets: SeenMarkets
     limits: PlacementLimits
+    handover: bool = True
     chance: Callable[[str], Chance]
 
     def of(self, entry: IndexEntry, till: Till, now: datetime) -> Outlook | None:
         """The forecast of a job that is open; None of any other."""
         if entry.course is None:
             return None
+        course = entry.course
+        if not self.handover or reach_of(course, self.limits) is Reach.ZONE:
+            course = replace(course, returns=False)
         chance = self.chance(entry.row.job)
         rates = _rates(entry, till)
-        return outlook(
-            entry.course, self.markets, self.limits, rates, now=now, chance=chance, runs=RUNS_OF_EACH
-        )
+        return outlook(course, self.markets, self.limits, rates, now=now, chance=chance, runs=RUNS_OF_EACH)
 
 
 def _rates(entry: IndexEntry, till: Till) -> Rates:

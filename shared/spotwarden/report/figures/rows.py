@@ -15,7 +15,7 @@ from spotwarden.recovery.forecast.course import Course
 from spotwarden.recovery.refusals import RefusalKind, refusal
 from spotwarden.recovery.standing import is_broken, new_in
 from spotwarden.report.figures import beats, counting, marks, stays
-from spotwarden.report.figures.forecasting import course_of
+from spotwarden.report.figures.forecasting import course_of, returns
 from spotwarden.report.figures.intervals import SECOND, whole
 from spotwarden.report.model.experiments import OVER, Experiment, JobLinks
 from spotwarden.report.model.job import Bar, BarEnd
@@ -78,8 +78,15 @@ def _course(sources: Sources, gathered: Gathered, row: Experiment, rules: Figure
     """How it goes, while it is open."""
     if row.standing in OVER or not sources.ledger:
         return None
-    beat, moved = sources.beat, sources.beat_at
-    return course_of(sources.ledger, sources.file, gathered.lines, beat=beat, moved=moved, now=rules.now)
+    return course_of(
+        sources.ledger,
+        sources.file,
+        gathered.lines,
+        beat=sources.beat,
+        moved=sources.beat_at,
+        now=rules.now,
+        returns=returns(sources, gathered),
+    )
 
 
 def _settled(row: Experiment, bars: Sequence[Bar], sources: Sources) -> bool:

@@ -35,10 +35,11 @@ class KeptUsage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Ran(msgspec.Struct, frozen=True, kw_only=True):
-    """One VM as it was launched."""
+    """One VM as it was launched; `early` says that its job kit hands over."""
 
     zone: str = ""
     kind: VmKind = VmKind()
+    early: bool = False
 
 
 SLOT = 600
