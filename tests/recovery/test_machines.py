@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from spotwarden.create_script.request.cache import MOST_MACHINES, with_machines, with_places
-from spotwarden.layout import JobFileName
+from spotwarden.layout import CreateScript, JobFileName
 from spotwarden.model.action import LaunchInstances
 from spotwarden.model.attempt import AttemptState, Try
 from spotwarden.model.facts import JobFacts
@@ -240,6 +240,27 @@ def test_a_job_comes_back_on_the_machine_that_has_room(world):
     newest = world.attempts()[-1]
     assert (newest.lost_on, newest.tries[-1].machine) == (OTHER, "")
     assert machines_of(world) == ["g2-standard-4"]
+
+
+@pytest.mark.parametrize("changed", [False, True])
+def test_a_vm_on_another_machine_that_its_owner_starts_again_is_as_its_script_wants_it(world, changed):
+    """Recovery made it so; only a script stored since then would make another one."""
+    allow(world, OTHER)
+    world.cloud.compute.run_out_of("g2-standard-4", HOME)
+    world.preempt()
+    world.sweep_until_quiet()
+    world.wait(minutes=5)
+    world.cloud.compute.owner_stops("test-vm")
+    world.wait(minutes=5)
+    world.settle()
+    if changed:
+        stored = world.cloud.store.read("test-vm/metadata/create-instance.sh").data
+        world.store(CreateScript(job="test-vm"), stored.replace(b"g2-standard-4", b"g2-standard-12"))
+    world.cloud.compute.owner_starts("test-vm")
+    world.wait(minutes=5)
+    world.settle()
+    assert world.attempts()[-1].seen
+    assert ("script_differs" in world.notices()) == changed
 
 
 def test_a_machine_on_which_the_policy_would_stop_the_job_is_passed_over(world):

@@ -287,9 +287,11 @@ def _record(facts: JobFacts, newest: Attempt, tick: Tick) -> Step | None:
     ran = {node: facts.fetched[instance_id] for node, instance_id in newest.instances.items()}
     if not all(map(_is_whole, ran.values())):
         return None
-    if newest.seen and isinstance(facts.launch, Launch) and not facts.launch.gang:
+    launch = facts.launch
+    if newest.seen and isinstance(launch, Launch) and not launch.gang:
         first = next(iter(ran.values()))["instance"]
-        if found := differences(facts.launch.request, first):
+        found = () if _is_of_script(launch, facts, newest) else differences(launch.request, first)
+        if found:
             notice = notices.differs(facts, newest, found, tick)
             if notice.id not in facts.told:
                 return Tell(reason="the stored script differs from what runs", notice=notice)
@@ -301,6 +303,13 @@ def _record(facts: JobFacts, newest: Attempt, tick: Tick) -> Step | None:
     return KeepWatch(
         reason="what runs is on record", job=facts.job, watch=noted, generation=facts.watched.generation
     )
+
+
+def _is_of_script(launch: Launch, facts: JobFacts, newest: Attempt) -> bool:
+    """Whether a request of ours for the script as it stands made what runs, on whichever machine had room."""
+    ids = set(newest.instances.values())
+    makers = (known.attempt for known in facts.ledger if ids & set(known.attempt.instances.values()))
+    return any(not made.seen and made.script == launch.script for made in makers)
 
 
 def _is_whole(found: Mapping[str, Any] | None) -> bool:
