@@ -103,7 +103,7 @@ class MailJudge:
             "idle": (self._worked(vm, last, now - LATE), "its GPU worked after it was warned"),
             "stall": (self._moved(job, told, now - LATE), "its job made progress after it was warned"),
             "orphan": (
-                not job.over and self._oracle.is_newest(job, vm),
+                not job.over and self._oracle.is_newest(job, vm) and not self._oracle.is_replaced(job, vm),
                 "its job is open, and it is its newest VM",
             ),
         }

@@ -167,11 +167,20 @@ class Oracle:
 
     def _is_under_way(self, job: PlaneJob) -> bool:
         """Whether its newest record is of an attempt that is being made."""
+        return self._newest(job)["state"] in {"claimed", "placing", "backing off"}
+
+    def is_replaced(self, job: PlaneJob, vm: Vm) -> bool:
+        """Whether it is at rest, and its owner has asked for an attempt in its place: it goes in any case."""
+        newest = self._newest(job)
+        return vm.seen.status not in UP and vm.seen.id in newest["replaces"].values()
+
+    def _newest(self, job: PlaneJob) -> dict[str, Any]:
+        """Its newest record."""
         store = self._world.cloud.store
         read = [store.read(entry.name) for entry in store.entries(f"{job.name}{LEDGER}")]
         records = [msgspec.json.decode(stored.data) for stored in read if stored]
-        newest = max(records, key=lambda record: int(record["number"]), default={"state": ""})
-        return newest["state"] in {"claimed", "placing", "backing off"}
+        nothing = {"state": "", "replaces": {}}
+        return max(records, key=lambda record: int(record["number"]), default=nothing)
 
     def _all_down(self, job: PlaneJob, process: Process) -> None:
         """Whoever is told that his job is stopped has no VM of it that runs."""
@@ -465,7 +474,8 @@ class Oracle:
         self.removals.append(Removal(at=at, function=function, call=call, vm=vm_id))
         # A person may have gone back to a VM of an earlier launch, once the newest was lost.
         alone = function != "reap_vms" and {other.launch for other in self.there(job)} <= {vm.launch}
-        if function in RULES and (self.is_newest(job, vm) or alone) and not job.over:
+        rules = function in RULES and not self.is_replaced(job, vm)
+        if rules and (self.is_newest(job, vm) or alone) and not job.over:
             self._governed(job, vm)
 
     def _governed(self, job: PlaneJob, vm: Vm) -> None:
