@@ -233,6 +233,19 @@ def test_whoever_may_have_been_warned_hears_of_the_end(world: MadeUp):
     assert world.case(RULE, vm) is None
 
 
+def test_what_was_taken_back_is_warned_of_anew_though_neither_is_in_its_case(world: MadeUp):
+    """Two sweeps in a row are cut off: the new warning passes for neither, and arrives as another one."""
+    vm = _told_but_not_filed(world)
+    said = world.said.pop(vm)
+    world.cloud.notices.trouble.order("publish", unanswered(after_work=True))
+    world.sweep()
+    world.said[vm] = said
+    world.wait(minutes=1)
+    world.sweep()
+    assert world.kinds() == ["idle_warning", "idle_cleared", "idle_warning"]
+    assert len({one.id for one in world.notices()}) == 3
+
+
 def test_a_second_stop_of_what_was_started_again_is_told_as_well(world: MadeUp):
     """In the same case, after a warning of its own: its owner hears of each remedy."""
     vm = world.vm(said=RIPE)

@@ -31,13 +31,16 @@ def loose_ends(world: "PlaneWorld") -> list[str]:
 
 
 def _of(world: "PlaneWorld", case: CaseRef, notices: list[tuple[datetime, Notice]]) -> Iterator[str]:
-    warnings = [(at, notice) for at, notice in notices if notice.kind.endswith(WARNING)]
-    if not warnings:
+    # In the order in which they were written: several may be of one moment.
+    warned = max(
+        (place for place, (_, notice) in enumerate(notices) if notice.kind.endswith(WARNING)), default=-1
+    )
+    if warned < 0:
         return
-    last, warning = max(warnings, key=lambda item: item[0])
+    last, warning = notices[warned]
     if warning.due is None:
         return  # Nothing was announced, or it was told to be off.
-    ends = [notice.kind for at, notice in notices if notice.kind.endswith(ENDS) and at >= last]
+    ends = [notice.kind for _, notice in notices[warned:] if notice.kind.endswith(ENDS)]
     filed = _filed(world, case)
     if len(ends) > 1:
         yield f"{warning.id} ({warning.what}) was told to have ended more than once: {', '.join(ends)}"

@@ -7,7 +7,7 @@ from spotwarden.governance.cases.life import CaseEvent, follow
 from spotwarden.governance.cases.observation import counting, look_once_more, new_case, past, seen, vetoed
 from spotwarden.governance.cases.remedy import GONE
 from spotwarden.model.action import CaseStep, CloseCase, FileCase, LabelInstance, Tell
-from spotwarden.model.case import Case, CaseFacts, CaseState
+from spotwarden.model.case import Case, CaseFacts, CaseState, Warned
 from spotwarden.model.finding import Finding
 from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
@@ -78,12 +78,15 @@ def clear(facts: CaseFacts, why: str, policy: Policy, tick: Tick) -> CaseStep | 
     if vetoed(case, tick):
         # A person's word holds until its moment: VMs are stopped and started again, exemptions come and go.
         return None
-    if counting(case):
+    begun = notices.begun_warnings(case)
+    if counting(case) or begun:
         # Before it is told: where it is bad again in the next sweep, the owner has read that nothing is done.
-        taken_back = replace(case, warnings=past(case))
+        warned = (Warned(level=1, at=case.looked, notice=name, counts=False) for name in begun)
+        told = tuple(name for name in case.told if name not in begun)
+        taken_back = replace(case, warnings=(*past(case), *warned), told=told)
         return FileCase(reason="its warnings no longer count", case=taken_back, generation=generation)
     notice = notices.cleared(case, why, policy, tick)
-    if notices.may_be_warned(case) and notice.id not in facts.told and not facts.merged:
+    if case.warnings and notice.id not in facts.told and not facts.merged:
         return Tell(reason=why, notice=notice)
     for target in case.subject.targets if case.labels and facts.there else ():
         if target.id not in facts.labelled:

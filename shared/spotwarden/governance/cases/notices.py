@@ -119,9 +119,9 @@ def unknown(case: Case, finding: Finding, policy: Policy, tick: Tick) -> Notice:
     )
 
 
-def may_be_warned(case: Case) -> bool:
-    """Whether its owner was warned, or a sweep that was about to do so was cut off."""
-    return bool(case.warnings) or any(name.startswith(f"{base_id(case)}/warning-") for name in case.told)
+def begun_warnings(case: Case) -> tuple[str, ...]:
+    """The ids of warnings that a sweep was about to give when it was cut off: they may have been accepted."""
+    return tuple(name for name in case.told if name.startswith(f"{base_id(case)}/warning-"))
 
 
 def acted(case: Case, policy: Policy, tick: Tick, *, sure: bool = True, gone: Collection[str] = ()) -> Notice:
