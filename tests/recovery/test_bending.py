@@ -14,6 +14,7 @@ from spotwarden.model.marker import MarkerBody
 from spotwarden.recovery.elastic import range_problem
 from tests.fakes.beats import kit_beat
 from tests.fakes.world import GANG
+from tests.recovery.test_namesakes import colleague
 
 FOUR = GANG.replace(b"gang-1,gang-2", b"gang-1,gang-2,gang-3,gang-4")
 ALL = ["gang-1", "gang-2", "gang-3", "gang-4"]
@@ -362,3 +363,25 @@ def test_a_node_that_was_removed_while_a_zone_was_hidden_is_not_asked_for_again(
     assert [*four.attempts()[-1].removed] == ["gang-2"]
     assert four.done("LaunchInstances") == 0
     assert "node_removed" in four.notices()
+
+
+def test_who_has_a_nodes_name_keeps_it_and_the_owner_is_told_why_the_node_is_missing(four):
+    """The gang goes on without it until the name is free; what else it lacks is requested meanwhile."""
+    zone = four.instances()[0].zone
+    lose(four, "gang-2")
+    four.wait(seconds=40)
+    theirs = colleague(four, name="gang-2", zone=zone)
+    settle(four, 14)
+    assert running(four) == ["gang-1", "gang-2", "gang-3", "gang-4"]
+    assert theirs not in four.attempts()[-1].instances.values()
+    told = [one for one in four.cloud.notices.messages if b"name_taken" in one.data]
+    notice = msgspec.json.decode(told[0].data)
+    assert notice["then"].startswith("the job continues without gang-2 until the name is free")
+    lose(four, "gang-3")
+    settle(four, 14)
+    assert list(four.attempts()[-1].lacking) == ["gang-2"]
+    assert theirs in four.vms()
+    four.cloud.compute.owner_deletes("gang-2")
+    settle(four, 16)
+    assert not four.attempts()[-1].lacking
+    assert theirs not in four.attempts()[-1].instances.values()

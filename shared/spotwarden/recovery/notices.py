@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
+from msgspec.structs import replace
+
 from spotwarden.model.attempt import Attempt, AttemptState, Removal, Try
 from spotwarden.model.facts import JobFacts, NodeFacts
 from spotwarden.model.instance import Instance
@@ -219,6 +221,13 @@ def differs(facts: JobFacts, attempt: Attempt, differences: Sequence[str], tick:
         " launched it with",
         owner=facts.owner,
     )
+
+
+def node_name_taken(facts: JobFacts, others: Sequence[Instance], tick: Tick) -> Notice:
+    """Say that another VM has the name of a node that a gang goes on without."""
+    nodes = ", ".join(sorted({instance.name for instance in others}))
+    then = f"the job continues without {nodes} until the name is free. Spotwarden never stops or deletes the"
+    return replace(name_taken(facts, others, tick), then=f"{then} other VM.")
 
 
 def name_taken(facts: JobFacts, others: Sequence[Instance], tick: Tick) -> Notice:

@@ -125,6 +125,13 @@ def _ask(
     place = home_of(facts, left.values())
     if not due or _choice(facts, lost_on(attempt), place) is None:
         return wait or Wait(reason=f"nothing can be requested in {place}", soon=False)
+    others = [other for other in facts.namesakes if other.name in due and other.zone == place]
+    if others:
+        taken = notices.node_name_taken(facts, others, tick)
+        if taken.id not in facts.told:
+            return Tell(reason="another VM has the name of a missing node", notice=taken)
+        held = {other.name for other in others}
+        due = tuple(node for node in due if node not in held) or due
     turn = (last.turn if last else 0) + 1
     trying = Try(
         place=place,

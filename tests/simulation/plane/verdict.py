@@ -1,7 +1,7 @@
 """What must be so in the end, once the trouble is over and the functions have come to rest."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -101,12 +101,22 @@ def _job(world: "PlaneWorld", job: PlaneJob) -> Iterator[str]:
     removed = {operation.target_name for operation in log if operation.target_id in job.touched}
     if "node_removed" in told_of(world, job) and {*job.nodes} - {*running} <= removed:
         return
-    if told_of(world, job) & ENOUGH:
+    if told_of(world, job) & ENOUGH or _held_by_others(world, job, vms):
         return
     records = ledger_of(world, job)
     state = records[-1]["state"] if records else "no record"
     of = f"of {len(job.nodes)} nodes {running} run; ledger: {state}"
     yield f"{job.name} ({job.kind.name}) is open, but {of}"
+
+
+def _held_by_others(world: "PlaneWorld", job: PlaneJob, running: Sequence[Vm]) -> bool:
+    """Whether a gang that bends lacks only nodes whose names others have where it runs, and that was told."""
+    if job.kind is not Kind.BENT or "name_taken" not in told_of(world, job):
+        return False
+    zones = {vm.seen.zone for vm in running}
+    others = (vm for vm_id in world.strangers if (vm := world.compute.vms.living.get(vm_id)))
+    held = {vm.seen.name for vm in others if vm.seen.zone in zones}
+    return bool(running) and {*job.nodes} - {vm.seen.name for vm in running} <= held
 
 
 def _smaller(world: "PlaneWorld", job: PlaneJob) -> Iterator[str]:
