@@ -6,6 +6,7 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
+from spotwarden.cli.acting import stopping
 from spotwarden.cli.launching.starting import AT_WORK_SECONDS
 from spotwarden.layout import AttemptRecord
 from spotwarden.model.attempt import AttemptState, Lease
@@ -92,3 +93,25 @@ def test_a_sweep_that_is_at_work_on_it_is_waited_for(waiting):
     waiting.type(*AGAIN["submit --again"])
     assert waiting.attempts()[-1].asked == before
     assert waiting.cloud.clock.now() - before >= timedelta(seconds=AT_WORK_SECONDS)
+
+
+@pytest.mark.parametrize("first", [True, False], ids=["a stop comes first", "nobody stops it"])
+def test_a_restart_that_a_stop_has_overtaken_says_so(waiting, monkeypatch, first):
+    """The stop writes a record after that of the attempt which the restart asks for: both are written."""
+    in_flight(waiting)
+    carry_out = stopping.carry_out
+
+    def overtaken(*arguments):
+        monkeypatch.setattr(stopping, "carry_out", carry_out)
+        if first:
+            waiting.type("stop", JOB, "--yes")  # a VM that begins to run is refused a stop, and runs on
+        return carry_out(*arguments)
+
+    monkeypatch.setattr(stopping, "carry_out", overtaken)
+    said = waiting.type(*AGAIN["restart"])
+    assert waiting.attempts()[1].asked is not None
+    assert said.exit_code == (1 if first else 0)
+    assert (f"{JOB} is not started" in said.output) == first
+    waiting.settle(8)
+    wanted = AttemptState.STOPPED if first else AttemptState.RUNNING
+    assert waiting.attempts()[-1].state is wanted

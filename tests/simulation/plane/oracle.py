@@ -366,7 +366,8 @@ class Oracle:
 
     def _asked_again(self, wish: Wish, job: PlaneJob, *, ended: bool = False) -> None:
         """It is open by the newer word; where its owner ended it meanwhile nobody knows which that is."""
-        at_once = bool(job.over) and job.said is not None and job.said >= wish.typed
+        by_command = job.over_since if job.over == COMMANDED else None
+        at_once = bool(job.over) and any(said and said >= wish.typed for said in (job.said, by_command))
         self._world.reopen(job, ended=ended)
         job.doubtful |= at_once
 

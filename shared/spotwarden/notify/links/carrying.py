@@ -60,10 +60,27 @@ def carry_out(executor: Executor, verdict: AnswerVerdict, consider: Callable[[],
             first = f"{rejected[0].code}: {rejected[0].message}"
             barred = replace(refused(verdict, rejected), changed=changed(done))
             return Carried(barred, tuple(done), refusal=first)
-        if not any(isinstance(outcome, Lost) for outcome in outcomes):
+        lost = any(isinstance(outcome, Lost) for outcome in outcomes)
+        asked = frozenset() if lost else asked_of(verdict)
+        if not (lost or asked):
             return Carried(verdict, tuple(done))
-        verdict = consider()
+        newer = consider()
+        if asked and (newer.standing is OfferStanding.SETTLED or asked & asked_of(newer)):
+            return Carried(verdict, tuple(done))
+        verdict = newer
     return Carried(verdict, tuple(done), "it changes too fast")
+
+
+def asked_of(verdict: AnswerVerdict) -> frozenset[int]:
+    """The numbers of the attempts that recovery has begun, and that a person asks for by this verdict.
+
+    A stop writes a record after theirs, and does not touch them: only another look shows who was first.
+    """
+    return frozenset(
+        step.record.number
+        for step in verdict.steps
+        if isinstance(step, WriteAttempt) and step.generation and step.record.asked is not None
+    )
 
 
 def apply_steps(executor: Executor, verdict: AnswerVerdict) -> list[Outcome]:
