@@ -15,10 +15,12 @@ from spotwarden.model.instance import Status
 from spotwarden.model.notice import Notice, Way
 from spotwarden.model.policy import Mode, Policy
 from spotwarden.model.request import Request
+from spotwarden.ports import Stored
 from tests.fakes.creating import machine_of
 from tests.fakes.vms import Vm
 from tests.fakes.wanted import names_of, read
 from tests.simulation.commands import Kind
+from tests.simulation.guests import NOTICE
 from tests.simulation.jobs import FAR, STOPPED
 from tests.simulation.plane.commands import Spell
 from tests.simulation.plane.jobs import MACHINE, ODD, PlaneJob
@@ -571,14 +573,17 @@ class Oracle:
         if stored is None or stored.generation != generation:
             return
         if name.startswith(f"{MARKERS}/"):
-            if not self._answered(name.removeprefix(f"{MARKERS}/"), stored.generation):
+            if not self._answered(name.removeprefix(f"{MARKERS}/"), stored):
                 self.fault(f"the marker {name}, generation {stored.generation}, is cleared without an answer")
         elif not name.startswith("spotwarden/") and process not in self._wishes:
             self.fault(f"{process.tick.sweep} deleted {name}")
 
-    def _answered(self, node: str, generation: int) -> bool:
-        """Put aside, of a job that is over, of a node that lives, or named in the ledger."""
-        store = self._world.cloud.store
+    def _answered(self, node: str, marker: Stored) -> bool:
+        """Put aside, of a job that is over, of a node that lives, or named in the ledger.
+
+        A VM that still runs long after it was said to be taken lives: another VM may have said it.
+        """
+        store, generation = self._world.cloud.store, marker.generation
         kept = store.entries("spotwarden/quarantine/")
         if any(entry.name.endswith(f"@{generation}") for entry in kept):
             return True
@@ -588,7 +593,10 @@ class Oracle:
         wrote = self._world.guests.wrote.get(generation, "-")
         # One that is being repaired comes back by itself.
         up = UP | {Status.REPAIRING}
-        alive = any(vm.seen.status in up for vm in self.there(job) if vm.seen.name == node)
+        old = self._world.now() - marker.updated > 2 * NOTICE
+        mine, vms = self._world.mine, self._world.compute.vms.living.values()
+        there = [vm for vm in vms if mine.get(vm.seen.id) is job] if old else self.there(job)
+        alive = any(vm.seen.status in up for vm in there if vm.seen.name == node)
         if job.over or job.doubtful or alive:
             return True
         stored = [store.read(entry.name) for entry in store.entries(f"{job.name}{LEDGER}")]
