@@ -33,7 +33,7 @@ ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).parent
 sys.path.insert(0, str(ROOT))
 
-from requests.adapters import HTTPAdapter
+from urllib3 import HTTPConnectionPool
 
 from spotwarden.engine.cache import GenerationCache
 from spotwarden.gcp.gathering import PagedRows
@@ -95,18 +95,18 @@ class Meter:
     @contextmanager
     def counting(self) -> Iterator[None]:
         """Count every request over HTTP, and every series that Monitoring returns."""
-        send, take, counts = HTTPAdapter.send, PagedRows.take, self.counts
+        send, take, counts = HTTPConnectionPool.urlopen, PagedRows.take, self.counts
 
-        def sent(adapter: Any, request: Any, *args: Any, **kwargs: Any) -> Any:
-            counts["calls"] += "/token" not in request.url
-            counts[class_of(request.method, request.url)] += 1
-            return send(adapter, request, *args, **kwargs)
+        def sent(pool: Any, method: str, url: str, *args: Any, **kwargs: Any) -> Any:
+            counts["calls"] += "/token" not in url
+            counts[class_of(method, url)] += 1
+            return send(pool, method, url, *args, **kwargs)
 
         def taken(rows: Any, series: Any) -> None:
             counts["series"] += 1
             take(rows, series)
 
-        with patch.object(HTTPAdapter, "send", sent), patch.object(PagedRows, "take", taken):
+        with patch.object(HTTPConnectionPool, "urlopen", sent), patch.object(PagedRows, "take", taken):
             yield
 
     def tick(self, sweep: Any) -> Ticked:

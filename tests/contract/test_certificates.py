@@ -10,7 +10,10 @@ from threading import Barrier, Thread
 import pytest
 import requests
 import trustme
+from google.auth.credentials import AnonymousCredentials
+from urllib3.exceptions import SSLError
 
+from spotwarden.gcp.authorized import Authorized
 from spotwarden.gcp.session import settle, trusting
 
 TOGETHER = 5
@@ -89,6 +92,26 @@ def test_who_is_vouched_for_by_another_name_is_not(tmp_path: Path, monkeypatch: 
     monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(other.bundle))
     with pytest.raises(requests.exceptions.SSLError, match="Hostname mismatch"):
         settled(other.url).get(other.url)
+    other.close()
+
+
+def asked(url: str) -> int:
+    """What the service says to who sends past `requests`."""
+    return Authorized(url, AnonymousCredentials(), "tester").request("GET", "/", None, {}, (30, 30)).status
+
+
+def test_who_sends_past_requests_believes_the_same(
+    google: Google, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """Who is vouched for, and nobody else, nor that one by another name."""
+    with pytest.raises(SSLError):
+        asked(google.url)
+    monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(google.bundle))
+    assert asked(google.url) == 200
+    other = Google(tmp_path, "elsewhere.office")
+    monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(other.bundle))
+    with pytest.raises(SSLError, match="Hostname mismatch"):
+        asked(other.url)
     other.close()
 
 

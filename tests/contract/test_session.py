@@ -1,9 +1,11 @@
 """What a session is told once must be what it would have found out before each call."""
 
+import os
+
 import pytest
 import requests
 
-from spotwarden.gcp.session import CONNECTIONS, settle
+from spotwarden.gcp.session import CONNECTIONS, pool_of, settle
 
 GOOGLE = "https://compute.googleapis.com"
 LOOPBACK = "http://127.0.0.1:8080"
@@ -68,3 +70,12 @@ def test_each_worker_keeps_its_connection(settled):
     session = settled(GOOGLE)
     for url in (GOOGLE, LOOPBACK):
         assert session.get_adapter(url)._pool_maxsize == CONNECTIONS
+
+
+def test_what_goes_past_requests_goes_through_the_offices_proxy(settled):
+    """Which connections there are `requests` decides, also for who sends over them himself."""
+    bare, office = settled(GOOGLE), settled(GOOGLE, HTTPS_PROXY=PROXY, REQUESTS_CA_BUNDLE=os.devnull)
+    assert pool_of(bare, GOOGLE).proxy is None
+    assert pool_of(office, GOOGLE).proxy.url == PROXY
+    assert pool_of(office, GOOGLE).ca_certs == os.devnull
+    assert pool_of(bare, GOOGLE).cert_reqs == pool_of(office, GOOGLE).cert_reqs == "CERT_REQUIRED"

@@ -6,18 +6,20 @@ from datetime import timedelta
 from functools import cached_property
 from http import HTTPStatus
 from typing import Any
+from urllib.parse import urlencode
 
 import google.auth
 import msgspec
 from google.auth.credentials import AnonymousCredentials, Credentials
-from google.auth.transport.requests import AuthorizedSession
 
+from spotwarden.gcp.authorized import Authorized
 from spotwarden.gcp.endpoint import checked_endpoint, is_loopback
 from spotwarden.gcp.errors import refusal, unanswered
 from spotwarden.gcp.retry_policy import RetryPolicy
-from spotwarden.gcp.session import settle
 
 _SCOPES = ["https://www.googleapis.com/auth/cloud-platform"]
+PLAIN = "(),/*"
+"""Need no escape in a query (RFC 3986), and stand in each list of fields."""
 _SERVICE = "K_SERVICE"
 """Where Cloud Run says which service this is ("Container runtime contract")."""
 
@@ -53,16 +55,13 @@ class Rest:
         self._refused = refused
 
     @cached_property
-    def _session(self) -> AuthorizedSession:
-        session = AuthorizedSession(_credentials(self._endpoint))
-        session.headers["User-Agent"] = agent(os.environ)
-        settle(session, self._endpoint)
-        return session
+    def _service(self) -> Authorized:
+        return Authorized(self._endpoint, _credentials(self._endpoint), agent(os.environ))
 
     def close(self) -> None:
         """Give the connections back; the next call opens new ones."""
-        if "_session" in self.__dict__:
-            self._session.close()
+        if "_service" in self.__dict__:
+            self._service.close()
 
     def get(self, path: str, query: Mapping[str, str | list[str]]) -> bytes:
         """Fetch; `RejectedError`, or `UnansweredError` when the patience is over."""
@@ -111,18 +110,16 @@ class Rest:
         data: bytes | None,
         timeout: timedelta | None = None,
     ) -> bytes:
+        timeouts = self._retry_policy.timeouts
         with unanswered():
-            answer = self._session.request(
+            answer = self._service.request(
                 method,
-                self._endpoint + path,
-                params=query,
-                data=data,
-                headers={"Content-Type": "application/json"} if data is not None else None,
-                timeout=timeout.total_seconds() if timeout else self._retry_policy.timeouts,
+                f"{path}?{urlencode(query, doseq=True, safe=PLAIN)}" if query else path,
+                data,
+                {"Content-Type": "application/json"} if data is not None else {},
                 # Google's API never redirects; whoever does shall not get our token.
-                allow_redirects=False,
+                (timeout.total_seconds(),) * 2 if timeout else timeouts,
             )
-        if not HTTPStatus.OK <= answer.status_code < HTTPStatus.MULTIPLE_CHOICES:
-            raise self._refused(f"{method} {path}", answer.status_code, answer.content)
-        content: bytes = answer.content
-        return content
+        if not HTTPStatus.OK <= answer.status < HTTPStatus.MULTIPLE_CHOICES:
+            raise self._refused(f"{method} {path}", answer.status, answer.content)
+        return answer.content

@@ -4,10 +4,11 @@ import os
 import ssl
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import requests
 from requests.utils import DEFAULT_CA_BUNDLE_PATH, get_environ_proxies
+from urllib3 import HTTPConnectionPool
 from urllib3.util.ssl_ import create_urllib3_context
 
 from spotwarden.gcp.endpoint import is_loopback
@@ -32,12 +33,28 @@ def settle(session: requests.Session, url: str) -> None:
     session.trust_env = False
     # A proxy may itself be spoken to in TLS, for which nothing but the bundle's path is passed on.
     trusted = None if proxies or is_loopback(url) else trusting(bundle)
-    adapter = TrustingAdapter(trusted) if trusted else CountingAdapter(pool_maxsize=CONNECTIONS)
+    adapter = TrustingAdapter(trusted) if trusted else PoolingAdapter(pool_maxsize=CONNECTIONS)
     session.mount("https://", adapter)
     session.mount("http://", adapter)
 
 
-class TrustingAdapter(CountingAdapter):
+def pool_of(session: requests.Session, url: str) -> HTTPConnectionPool:
+    """The connections that this session, once it is settled, has to this service."""
+    return cast("PoolingAdapter", session.get_adapter(url)).pool(session, url)
+
+
+class PoolingAdapter(CountingAdapter):
+    """Also shows its connections, for who asks more often than `requests` is quick at."""
+
+    def pool(self, session: requests.Session, url: str) -> HTTPConnectionPool:
+        """The connections that the session's requests to this URL are sent over."""
+        asked, how = requests.Request("GET", url).prepare(), session.verify
+        connections: HTTPConnectionPool = self.get_connection_with_tls_context(asked, how, session.proxies)
+        self.cert_verify(connections, url, how, None)
+        return connections
+
+
+class TrustingAdapter(PoolingAdapter):
     """Believes who the certificates of this context vouch for, and reads no certificates itself.
 
     `requests` reads all of them for every connection that it opens, which takes longer than some hundred

@@ -1,0 +1,79 @@
+"""What goes out with each request to a REST service: a token, and a new one where that is refused."""
+
+import gzip
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from typing import Any
+
+import pytest
+from google.oauth2.credentials import Credentials
+
+from spotwarden.gcp.authorized import Answered, Authorized
+from tests.contract.scripted import Scripted
+
+TIMEOUTS = (5.0, 5.0)
+
+
+def made_up() -> Any:
+    """Credentials that have a new token each time that somebody asks for one."""
+    numbers, expiry = count(1), datetime.now(UTC).replace(tzinfo=None) + timedelta(hours=1)
+
+    def refresh(_request: object, *, scopes: object) -> tuple[str, datetime]:
+        del scopes
+        return f"token-{next(numbers)}", expiry
+
+    return Credentials(None, refresh_handler=refresh)
+
+
+@pytest.fixture
+def service(google: Scripted) -> Authorized:
+    """The scripted server, asked by `tester`."""
+    return Authorized(google.url, made_up(), "tester")
+
+
+def tokens(google: Scripted) -> list[str]:
+    """Which token came with each request."""
+    return [asked.headers["authorization"] for asked in google.asked]
+
+
+def get(service: Authorized) -> Answered:
+    """Ask for something."""
+    return service.request("GET", "/thing?a=b", None, {}, TIMEOUTS)
+
+
+def test_a_token_is_fetched_once(google: Scripted, service: Authorized):
+    """And goes with each request after that."""
+    google.say({})
+    assert [get(service).status, get(service).status] == [200, 200]
+    assert tokens(google) == ["Bearer token-1"] * 2
+
+
+def test_a_token_that_is_refused_is_replaced(google: Scripted, service: Authorized):
+    """It may have run out since it was looked at; the answer is that to the new one."""
+    google.say(b"", status=401)
+    google.say(b"yes")
+    assert get(service) == Answered(200, b"yes")
+    assert tokens(google) == ["Bearer token-1", "Bearer token-2"]
+
+
+def test_a_new_token_that_is_refused_is_the_answer(google: Scripted, service: Authorized):
+    """Nobody is asked for ever."""
+    google.say(b"no", status=401)
+    assert get(service) == Answered(401, b"no")
+    assert len(google.asked) == 2
+
+
+def test_a_service_that_was_closed_is_opened_again(google: Scripted, service: Authorized):
+    """By its next request."""
+    google.say(b"yes")
+    get(service)
+    service.close()
+    assert get(service).content == b"yes"
+
+
+def test_an_answer_is_asked_for_packed_and_given_unpacked(google: Scripted, service: Authorized):
+    """Google packs what is long, for those who say that they can read it."""
+    google.say(gzip.compress(b"long"), **{"Content-Encoding": "gzip"})
+    assert get(service).content == b"long"
+    assert "gzip" in google.asked[0].headers["Accept-Encoding"]
+    assert google.asked[0].query == {"a": "b"}
