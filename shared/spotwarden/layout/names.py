@@ -1,7 +1,7 @@
 """Object names, built and read by the table."""
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from datetime import date
 from functools import cache, lru_cache
 from urllib.parse import quote, unquote_to_bytes
@@ -30,7 +30,9 @@ class NotInLayoutError(ValueError):
         self.reason = reason
 
 
+@cache
 def _pattern(template: str) -> re.Pattern[str]:
+    """Made when it is first needed: a process that reads few kinds of names starts sooner."""
     parts = re.split(r"\{(\w+)\}", template)
     return re.compile(
         "".join(
@@ -41,9 +43,21 @@ def _pattern(template: str) -> re.Pattern[str]:
 
 
 @cache
-def _patterns() -> Mapping[type[ObjectName], re.Pattern[str]]:
-    """Made when a name is first read: a process that reads none starts sooner."""
-    return {kind: _pattern(template) for kind, template in TEMPLATES.items()}
+def _kinds(top: str) -> Sequence[tuple[str, type[ObjectName], str]]:
+    """What may lie in this folder of the bucket: how its name goes on at least, its kind and its template.
+
+    "" stands for the folder of any job.
+    """
+    inside = [
+        (folder, inner, kind, template)
+        for kind, template in TEMPLATES.items()
+        for folder, _, inner in [template.partition("/")]
+    ]
+    return tuple(
+        (inner.partition("{")[0], kind, template)
+        for folder, inner, kind, template in inside
+        if folder == (top or "{job}")
+    )
 
 
 _FIELD_PATTERNS = {name: re.compile(pattern) for name, (pattern, _) in FIELDS.items()}
@@ -225,9 +239,9 @@ def _parse(prefix: str, name: str) -> ObjectName:
     if len(name.encode(errors="surrogatepass")) > MAX_NAME_BYTES:
         raise NotInLayoutError(name, f"longer than {MAX_NAME_BYTES} bytes")
     rest = name.removeprefix(prefix)
-    for kind, pattern in _patterns().items():
-        match = pattern.fullmatch(rest)
-        if match and match.groupdict().get("job") not in RESERVED_JOBS:
+    top, _, inner = rest.partition("/")
+    for begins, kind, template in _kinds(top if top in RESERVED_JOBS else ""):
+        if inner.startswith(begins) and (match := _pattern(template).fullmatch(rest)):
             return _read(kind, name, match.groupdict())
     raise NotInLayoutError(name, _why(rest))
 
