@@ -254,7 +254,7 @@ class Crowd:
     def __init__(self, count):
         self.store = MemoryStore()
         self.jobs = [next(JOBS) for _ in range(count)]
-        self.asked = []
+        self.asked, self.ranges = [], []
         for job in self.jobs:
             self.store.put(LAYOUT.build(JobFileName(job=job)), b"x", {})
             self.store.put(LAYOUT.build(StatusCode(job=job)), b"0", {"attempt": "1"})
@@ -265,6 +265,8 @@ class Crowd:
     def entries(self, prefix, *, glob="", **part):
         """As the store, and remembered."""
         self.asked.append(("*" if glob else "") + prefix)
+        if glob:
+            self.ranges.append((part["start"], part["end"]))
         return self.store.entries(prefix, glob=glob, **part)
 
     def look(self):
@@ -313,13 +315,30 @@ def test_names_of_folders_are_listed_again_only_for_jobs_that_have_come(monkeypa
 
 @pytest.mark.usefixtures("small_lists")
 def test_a_list_covers_no_more_folders_than_are_held_at_once():
-    """They are split by how their names begin; all is as if each had been listed."""
+    """They are cut by the order of their names; all is as if each had been listed."""
     crowd = Crowd(5 * FEW)
     found = crowd.look()
     assert found == {job: look_into(crowd.store, LAYOUT, job) for job in crowd.jobs}
-    together = [prefix[1:] for prefix in crowd.asked if prefix.startswith("*")]
-    assert 1 < len(together) < 2 * len(crowd.jobs) / 10
-    assert all(sum(job.startswith(start) for job in crowd.jobs) <= 10 for start in together)
+    assert len(crowd.ranges) == len(crowd.jobs) / 10
+    folders = [LAYOUT.folder(job) for job in crowd.jobs]
+    assert all(sum(start <= folder < end for folder in folders) == 10 for start, end in crowd.ranges)
+
+
+def test_a_list_of_some_begins_and_ends_with_them():
+    """What lies before the first and behind the last of the jobs is not in it."""
+    crowd = Crowd(3 * FEW)
+    crowd.jobs = sorted(crowd.jobs)[FEW : 2 * FEW + 1]
+    crowd.look()
+    assert crowd.ranges == [(f"{crowd.jobs[0]}/", f"{crowd.jobs[-1]}0")]
+
+
+def test_a_job_whose_name_goes_on_with_a_hyphen_lies_before_it():
+    """As its objects do: none of either is missing where one of them is the first or the last."""
+    crowd = Crowd(FEW)
+    for job in ("a", "a-1", "zz", "zz-1"):
+        crowd.store.put(LAYOUT.build(JobFileName(job=job)), b"x", {})
+        crowd.jobs.append(job)
+    assert crowd.look() == {job: look_into(crowd.store, LAYOUT, job) for job in crowd.jobs}
 
 
 @pytest.mark.usefixtures("small_lists")
@@ -358,7 +377,8 @@ def test_a_list_that_is_not_answered_leaves_each_job_to_its_own():
 def test_a_few_of_many_folders_are_listed_by_name(monkeypatch):
     """A list of all would have more pages."""
     monkeypatch.setattr(listings, "IN_A_LIST", 10_000)
-    crowd = Crowd(listings.JOBS_A_PAGE * (FEW + 1))
-    del crowd.jobs[FEW + 1 :]
+    apart = listings.JOBS_A_PAGE + FEW
+    crowd = Crowd(apart * (FEW + 1))
+    crowd.jobs = sorted(crowd.jobs)[::apart]
     crowd.look()
     assert crowd.asked == [LAYOUT.metadata(job) for job in crowd.jobs]

@@ -1,7 +1,6 @@
 """The folders of many jobs in a few lists: a page has a thousand rows, and a job some ten."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from itertools import groupby
 from typing import NamedTuple
 
 from spotwarden.engine.cache import GenerationCache
@@ -24,14 +23,16 @@ FOLDERS_A_PAGE = 1_000
 FOLDERS_KEPT = 20_000
 """So many names of folders a warm function remembers; they are some two megabytes."""
 
+AFTER_ITS_OBJECTS = "0"
+"""Behind a folder's name this comes after all that is in it, and before all that comes after it."""
+
 _FOLDERS: GenerationCache[tuple[str, ...]] = GenerationCache()
 """By prefix; they have no generation."""
 
 
 class _Part(NamedTuple):
-    """Jobs whose names begin alike, and how many folders begin so."""
+    """Jobs of which each has its folder between that of the first and that of the last; how many have."""
 
-    start: str
     jobs: tuple[str, ...]
     folders: int
 
@@ -52,7 +53,13 @@ def list_together(store: Store, layout: Layout, jobs: Collection[str], workers: 
     parts = [part for part in _parts(_folders(store, layout, wanted), wanted) if part.pays]
 
     def listed(part: _Part) -> dict[str, JobFolder]:
-        rows = store.entries(layout.prefix + part.start, glob=layout.all_metadata(), limit=PART_AT_MOST)
+        rows = store.entries(
+            layout.prefix,
+            glob=layout.all_metadata(),
+            limit=PART_AT_MOST,
+            start=layout.prefix + _in_order(part.jobs[0]),
+            end=layout.prefix + part.jobs[-1] + AFTER_ITS_OBJECTS,
+        )
         return folders_in(layout, rows, _shown(layout, part.jobs, rows))
 
     found: dict[str, JobFolder] = {}
@@ -64,15 +71,20 @@ def list_together(store: Store, layout: Layout, jobs: Collection[str], workers: 
 def _folders(store: Store, layout: Layout, wanted: frozenset[str]) -> Sequence[str]:
     """The names of all folders, listed again once that costs no more than the jobs that have come since.
 
-    They tell only how many begin alike: such a job is listed by name, and one that is gone has an empty
-    folder in either list.
+    They tell only how many lie between two: a job that has come is listed by name, and one that is gone has
+    an empty folder in either list. They stand in the order of the objects in them.
     """
     known = _FOLDERS.get(layout.prefix, 0)
     if known is None or len(wanted.difference(known)) > len(known) // FOLDERS_A_PAGE:
-        known = tuple(sorted(store.folders(layout.prefix)))
+        known = tuple(sorted(store.folders(layout.prefix), key=_in_order))
         if len(known) <= FOLDERS_KEPT:
             _FOLDERS.keep(layout.prefix, 0, known)
     return known
+
+
+def _in_order(folder: str) -> str:
+    """How the names of its objects begin, which a list has in order: `a-b/` comes before `a/`."""
+    return f"{folder}/"
 
 
 def _shown(layout: Layout, jobs: Sequence[str], rows: Sequence[Entry]) -> Sequence[str]:
@@ -104,10 +116,10 @@ def folders_in(layout: Layout, rows: Iterable[Entry], jobs: Collection[str]) -> 
     return {job: JobFolder(found) for job, found in things.items()}
 
 
-def _parts(folders: Sequence[str], wanted: frozenset[str], start: str = "") -> Iterator[_Part]:
-    """All folders by how they begin, so that no part has more than fit into one list."""
-    if len(folders) <= IN_A_LIST:
-        yield _Part(start, tuple(job for job in folders if job in wanted), len(folders))
-        return
-    for beginning, same in groupby(folders, key=lambda folder: folder[: len(start) + 1]):
-        yield from _parts(list(same), wanted, beginning)
+def _parts(folders: Sequence[str], wanted: frozenset[str]) -> Iterator[_Part]:
+    """The jobs among all folders, so that no part has more folders than fit into one list."""
+    for first in range(0, len(folders), IN_A_LIST):
+        some = folders[first : first + IN_A_LIST]
+        places = [place for place, folder in enumerate(some) if folder in wanted]
+        if places:
+            yield _Part(tuple(some[place] for place in places), places[-1] - places[0] + 1)
