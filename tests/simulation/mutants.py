@@ -305,8 +305,8 @@ GOVERNANCE: Mapping[str, Mutant] = {
     "silence proves itself": _of("governance.stalls.rule:_proven", gives(True), "plane"),
     "our own silence counts": _of("governance.signals.steady:steady_since", gives(LONG_AGO), "plane"),
     "no GPU was ever busy": _of(
-        "governance.idle.loads:_at",
-        turns(lambda value: min(value, 1.0) if isinstance(value, float) else value),
+        "governance.idle.loads:_padded",
+        turns(lambda values: [min(value, 1.0) if isinstance(value, float) else value for value in values]),
         "plane",
     ),
     "missing points are no gap": _of("governance.idle.loads:_gap", gives(""), "plane"),

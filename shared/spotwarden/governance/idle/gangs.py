@@ -19,11 +19,13 @@ def gangs(facts: IdleFacts, brief: Brief) -> Gangs:
 
 def with_cases(brief: Brief, found: Gangs) -> Brief:
     """The brief in which each node of a gang has the gang's case: its idle time goes on from there."""
+    if not brief.cases:
+        return brief
     cases: dict[tuple[str, str], Case] = {
         (RULE, node.id): case
         for key, nodes in found.items()
-        for node in nodes
         if (case := brief.cases.get((RULE, job_of(key)))) is not None
+        for node in nodes
     }
     return replace(brief, cases={**brief.cases, **cases})
 

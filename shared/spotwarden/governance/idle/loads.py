@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from enum import Enum
+from functools import lru_cache
 from itertools import takewhile
 from typing import NamedTuple
 
@@ -37,6 +38,7 @@ class LoadVerdict(msgspec.Struct, frozen=True, kw_only=True):
 
 
 CONTENT = LoadVerdict(state=LoadState.CONTENT)
+NOTHING = VmLoad(top=())
 
 
 class LoadBucket(NamedTuple):
@@ -98,22 +100,24 @@ def last_work(row: VmLoad | None, grid: Buckets, threshold: float) -> datetime |
 
 
 def _buckets(row: VmLoad | None, grid: Buckets) -> list[LoadBucket]:
-    row = row or VmLoad(top=())
-    starts = [grid.end - grid.step * (grid.count - index) for index in range(grid.count)]
+    row = row or NOTHING
+    columns = (_padded(values, grid.count) for values in (row.top, row.points, row.gpus))
     return [
-        LoadBucket(
-            start,
-            start + grid.step,
-            _at(row.top, index),
-            int(_at(row.points, index)),
-            int(_at(row.gpus, index)),
-        )
-        for index, start in enumerate(starts)
+        LoadBucket(start, end, top, int(points), int(gpus))
+        for (start, end), top, points, gpus in zip(_spans(grid), *columns, strict=True)
     ]
 
 
-def _at(values: Sequence[float], index: int) -> float:
-    return values[index] if index < len(values) else -1
+@lru_cache(maxsize=16)
+def _spans(grid: Buckets) -> Sequence[tuple[datetime, datetime]]:
+    """When each bucket begins and ends: the same for all VMs of a look."""
+    starts = [grid.end - grid.step * (grid.count - index) for index in range(grid.count)]
+    return tuple((start, start + grid.step) for start in starts)
+
+
+def _padded(values: Sequence[float], count: int) -> Sequence[float]:
+    """So many of them; -1 is what nobody asked for."""
+    return values if len(values) == count else (*values, *(-1.0,) * count)[:count]
 
 
 def _gap(bucket: LoadBucket, gpus: int, coverage: float, settled: datetime) -> str:
@@ -125,12 +129,15 @@ def _gap(bucket: LoadBucket, gpus: int, coverage: float, settled: datetime) -> s
     minutes = (min(bucket.end, settled) - bucket.start) // MINUTE
     if minutes < 1:
         return ""
-    when = f"between {bucket.start:%H:%M} and {bucket.end:%H:%M} UTC"
     if bucket.gpus < 1 or bucket.points < 1:
-        return f"nothing was reported {when}"
+        return f"nothing was reported {_when(bucket)}"
     if bucket.gpus < gpus:
-        return f"{bucket.gpus} of {gpus} GPUs reported {when}"
+        return f"{bucket.gpus} of {gpus} GPUs reported {_when(bucket)}"
     needed = max(1, int(coverage * minutes))
     if bucket.gpus == gpus and bucket.points < needed:
-        return f"{bucket.points} of {minutes} points came {when}"
+        return f"{bucket.points} of {minutes} points came {_when(bucket)}"
     return ""
+
+
+def _when(bucket: LoadBucket) -> str:
+    return f"between {bucket.start:%H:%M} and {bucket.end:%H:%M} UTC"

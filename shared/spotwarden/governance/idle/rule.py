@@ -58,8 +58,8 @@ def suspects(facts: IdleFacts, policy: Policy) -> frozenset[str]:
     return frozenset(
         machine.id
         for machine in facts.machines
-        if not facts.problem_of(machine)
-        and not _works(facts, machine.id, threshold)
+        if not _works(facts, machine.id, threshold)
+        and not facts.problem_of(machine)
         and _in_scope(facts, machine, policy)
         and (machine.started or machine.created or facts.loads.grid.end) <= oldest
     )
@@ -185,7 +185,10 @@ def _cost(facts: IdleFacts, machine: Machine, began: datetime, brief: Brief) -> 
 def _works(facts: IdleFacts, instance_id: str, threshold: float) -> bool:
     """Whether one of its GPUs was busy in the newest buckets."""
     row = facts.loads.rows.get(instance_id)
-    return row is not None and max(row.top[-QUIET:], default=-1) >= threshold
+    if row is None or not row.top:
+        return False
+    # Most work, and the newest bucket says so.
+    return row.top[-1] >= threshold or max(row.top[-QUIET:]) >= threshold
 
 
 def _in_scope(facts: IdleFacts, machine: Machine, policy: Policy) -> bool:
