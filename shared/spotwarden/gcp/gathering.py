@@ -55,7 +55,10 @@ class PagedRows:
         for point in series.points:
             moment = point.interval.end_time
             end = moment.seconds + (moment.nanos > 0)
-            place = places[end] if end in places else self._place(end)
+            try:
+                place = places[end]
+            except KeyError:
+                place = self._place(end)
             number = getattr(point.value, field)
             if place is not None and isfinite(number):
                 value = round(number * scale, 2)

@@ -195,8 +195,8 @@ def _check(page: Any) -> None:
 
 def instance_id(series: WireSeries, label: str = GCE_INSTANCE.instance) -> str:
     """The instance's id, which is in this label; "" for none."""
-    labels = series.resource.labels
-    return labels[label] if label in labels else ""  # noqa: SIM401 - a protobuf map's `get` is slower
+    found: str = series.resource.labels[label]  # a protobuf map has "" for what it lacks
+    return found
 
 
 def number_of(series: WireSeries) -> str:

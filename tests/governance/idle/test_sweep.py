@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from spotwarden.governance.idle.facts import IdleFacts
-from spotwarden.governance.idle.rule import QUIET, grid
+from spotwarden.governance.idle.rule import grid
 from spotwarden.governance.recording import read
 from spotwarden.layout import JobFileName
 from spotwarden.model.case import CaseState
@@ -509,7 +509,7 @@ def test_all_that_a_sweep_does_is_one_object_of_the_audit(world):
 
 
 def test_a_quiet_fleet_costs_one_question(world):
-    """Its newest buckets: where everybody works no counts are asked for, nor is any job.toml read."""
+    """Its newest bucket: where everybody works no counts are asked for, nor is any job.toml read."""
     for number in range(50):
         world.vm(BUSY, name=f"train-{number}", job=f"train-{number}")
     world.ticks(hours=2)
@@ -523,7 +523,7 @@ def test_a_quiet_fleet_costs_one_question(world):
 
     world.cloud.store.read = counted
     world.ticks(minutes=10)
-    assert world.gauges.asked == [(False, 0, QUIET)]
+    assert world.gauges.asked == [(False, 0, 1)]
     assert not [name for name in reads if name.endswith("job.toml")]
 
 
@@ -548,6 +548,30 @@ def test_the_bucket_is_asked_while_the_metrics_are(world):
     world.ticks(minutes=10)
     assert len(met) >= 2
     assert not both.broken
+
+
+def test_who_works_is_asked_while_the_vms_are_listed(world):
+    """Neither waits for the other; what is held against a VM is asked after the list."""
+    world.settings = replace(world.settings, workers=4)
+    world.vm(0.0)
+    both, order = Barrier(2, timeout=60), []
+    metrics, fleet = world.gauges.gpus, world.cloud.compute.fleet
+
+    def asked(grid, *, ids=(), counts=True):
+        if not counts:
+            both.wait()
+        order.append("counts" if counts else "who works")
+        return metrics(grid, ids=ids, counts=counts)
+
+    def listed(*, ids=()):
+        both.wait()
+        order.append("list")
+        return fleet(ids=ids)
+
+    world.gauges.gpus, world.cloud.compute.fleet = asked, listed
+    world.ticks(minutes=10)
+    assert not both.broken
+    assert order[2::3] == ["counts"] * (len(order) // 3)
 
 
 def test_before_anything_is_done_metrics_are_read_first_and_job_toml_last(world):
@@ -578,7 +602,7 @@ def test_only_those_that_may_idle_are_looked_at_closer(world):
     world.gauges.asked.clear()
     world.ticks(minutes=10)
     hour = grid(world.policy, world.now).count
-    assert world.gauges.asked == [(False, 0, QUIET), (True, 1, hour)]
+    assert world.gauges.asked == [(False, 0, 1), (True, 1, hour)]
 
 
 def test_what_was_seen_is_recorded(world):

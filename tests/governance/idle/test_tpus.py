@@ -1,6 +1,7 @@
 """VMs with TPUs under `flag_idle_gpus`: judged by their own metric, and unknown where that says nothing."""
 
 import pytest
+from msgspec.structs import replace
 
 from spotwarden.model.case import CaseState
 from spotwarden.model.governance import IdleLimits, Remedy
@@ -96,6 +97,19 @@ def test_no_question_about_gpus_is_asked_where_there_are_only_tpus(world):
     world.vm(0.0, 0.0, 0.0, 0.0, **FOUR)
     world.ticks(hours=1)
     assert world.gauges.asked == []
+
+
+def test_who_works_is_asked_ahead_only_where_there_were_gpus(world):
+    """The look before tells; the first one that lists a GPU asks after its list."""
+    world.settings = replace(world.settings, workers=4)
+    world.vm(0.0, 0.0, 0.0, 0.0, **FOUR)
+    world.ticks(minutes=10)
+    world.gauges.asked.clear()
+    world.ticks(minutes=30)
+    assert world.gauges.asked == []
+    world.vm(90.0, name="cards", job="cards")
+    world.ticks(minutes=10)
+    assert set(world.gauges.asked) == {(False, 0, 1)}
 
 
 def test_an_owner_reads_of_chips():

@@ -3,8 +3,12 @@
 A VM that is made or started again while we look then stands on an older list than its metrics, and work that
 begins meanwhile is seen; the other way round old metrics would be held against a newer VM. The list of open
 jobs comes after the VMs, so that the job of each of them is on it, and job.toml last of all: who asks to keep
-a VM while we look is heard. The look at everything, upon which nothing is done without another one, has the
-metrics and the bucket asked side by side.
+a VM while we look is heard.
+
+The look at everything, upon which nothing is done without another one, has more asked side by side: the
+bucket beside the metrics of those that may idle, and who works beside the list of VMs. That one only tells
+whom to look at closer: what is held against a VM is asked after the list, and one that was started meanwhile
+is too young for that.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -16,6 +20,7 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
+from spotwarden.engine.cache import GenerationCache
 from spotwarden.engine.context import SweepContext
 from spotwarden.engine.fan_out import beside, each
 from spotwarden.governance.idle.facts import IdleFacts
@@ -42,16 +47,21 @@ from spotwarden.recovery.price_file import only as only_these
 
 T = TypeVar("T")
 
+_GPUS: GenerationCache[bool] = GenerationCache()
+"""By project, whether any VM that ran had GPUs when all were last listed."""
+
 MOST_LOST = 200
 """So many VMs that a job has had are asked for at most: further ones ended long ago."""
 
 
 def gather(context: SweepContext, only: Collection[str]) -> IdleFacts:
     """Everything, or these VMs alone; what costs more than a list is asked of those that may be idle only."""
-    fleet, buckets = _fleet(context, only), grid(context.policy, context.tick.now)
-    machines = _with_gpus(fleet)
-    with _meanwhile(context, lambda: _newest(context.cloud, buckets, () if only else machines)) as newest:
-        facts, broken = _whose(context, fleet, buckets, only)
+    buckets = grid(context.policy, context.tick.now)
+    with _meanwhile(context, partial(context.cloud.compute.fleet, ids=only)) as listed:
+        # What a process needs for the rest is imported while it waits for the VMs.
+        context.cloud.open_ahead()
+        with _meanwhile(context, partial(_newest, context, buckets, listed, only)) as newest:
+            facts, broken = _whose(context, listed.result(), buckets, only)
     if not facts.machines:
         return facts
     chips = _with_lost(facts, [machine.id for machine in facts.machines if is_tpu(machine.gpu)])
@@ -93,13 +103,6 @@ def _meanwhile(context: SweepContext, ask: Callable[[], T]) -> Iterator[Future[T
         yield another.submit(copy_context().run, ask)
 
 
-def _fleet(context: SweepContext, only: Collection[str]) -> Fleet:
-    """The VMs; what a process needs for the rest is imported while it waits for them."""
-    with _meanwhile(context, partial(context.cloud.compute.fleet, ids=only)) as listed:
-        context.cloud.open_ahead()
-    return listed.result()
-
-
 def _with_gpus(fleet: Fleet) -> tuple[Machine, ...]:
     return tuple(item for item in fleet.items if item.gpus and item.status is Status.RUNNING)
 
@@ -131,11 +134,26 @@ def _whose(
     return facts, {**known.broken, **slices.broken}
 
 
-def _newest(cloud: Cloud, grid: Buckets, machines: Iterable[Machine]) -> GpuLoads:
-    """The newest buckets of everything, which tell who works; nothing is asked for TPUs alone."""
-    if _has_tpus_only(machines):
+def _newest(context: SweepContext, grid: Buckets, listed: Future[Fleet], only: Collection[str]) -> GpuLoads:
+    """The newest buckets of everything, which tell who works; nothing is asked for TPUs alone.
+
+    It is asked while VMs are listed, unless the look before this one has seen none that has GPUs.
+    """
+    if only:
         return GpuLoads(grid=grid)
-    newest = cloud.metrics.gpus(replace(grid, count=QUIET), counts=False)
+    project = context.settings.project
+    if listed.done() or _GPUS.get(project, 0) is False:
+        some = _GPUS.keep(project, 0, not _has_tpus_only(_with_gpus(listed.result())))
+        return _quiet(context.cloud, grid) if some else GpuLoads(grid=grid)
+    newest = _quiet(context.cloud, grid)
+    _GPUS.keep(project, 0, not _has_tpus_only(_with_gpus(listed.result())))
+    return newest
+
+
+def _quiet(cloud: Cloud, grid: Buckets) -> GpuLoads:
+    """As one bucket: who worked in it works, and Monitoring tells half as many points."""
+    quiet = Buckets(end=grid.end, step=grid.step * QUIET, count=1)
+    newest = cloud.metrics.gpus(quiet, counts=False)
     return replace(newest, grid=grid, rows=_on(grid, newest.rows))
 
 
@@ -158,8 +176,8 @@ def _with_tpus(cloud: Cloud, facts: IdleFacts, chips: Collection[str]) -> IdleFa
 
 
 def _on(grid: Buckets, rows: Mapping[str, VmLoad]) -> dict[str, VmLoad]:
-    """Rows of the newest buckets as rows of the whole grid; those that are equal are kept once."""
-    same = {row.top: VmLoad(top=(-1.0,) * (grid.count - len(row.top)) + row.top) for row in rows.values()}
+    """Rows of one bucket, the newest, as rows of the whole grid; those that are equal are kept once."""
+    same = {row.top: VmLoad(top=(-1.0,) * (grid.count - QUIET) + row.top * QUIET) for row in rows.values()}
     return {name: same[row.top] for name, row in rows.items()}
 
 
