@@ -164,6 +164,16 @@ def test_one_young_vm_keeps_its_whole_gang():
     assert verdict(found(facts(old, replace(young, started=NOW - HOUR)), TEN)) == ("bad", 2, True)
 
 
+def test_a_refilled_node_keeps_no_gang_that_bends_beyond_its_limit():
+    """Nodes come and go each few minutes, and it would never be stopped: it runs since its first VM does."""
+    old, young = vm("1", "gang-1", "gang", up=20 * HOUR), vm("2", "gang-2", "gang", up=HOUR / 60)
+    bends = {"gang": JobAttempts(file=JobFile(nodes="1:2"))}
+    assert verdict(found(facts(old, young, records=bends), TEN)) == ("bad", 2, True)
+    assert verdict(found(facts(young, old, records=bends), TEN)) == ("bad", 2, True)
+    anew = replace(old, started=NOW - HOUR / 60)
+    assert verdict(found(facts(anew, young, records=bends), TEN)) != ("bad", 2, True)
+
+
 def test_a_vm_that_outlives_its_attempt_counts_once():
     """Closed an hour ago after seven hours, and its VM still runs: eight, not fifteen."""
     closed = attempt(ago=8 * HOUR, state=AttemptState.STOPPED, updated=NOW - HOUR)

@@ -53,7 +53,7 @@ def of_job(job: str, machines: Sequence[Machine], facts: CapFacts, brief: Brief)
     if records.ended and not (found and found.ripe):
         found = replace(found, level=0) if found and account.more else None
     return spare(
-        found and _without_extending(_of_this_run(found, machines, brief), brief), machines, records, brief
+        found and _without_extending(_of_this_run(found, machines, records.file, brief), brief), machines, records, brief
     )
 
 
@@ -66,9 +66,12 @@ def _without_extending(found: Finding, brief: Brief) -> Finding:
     return replace(found, todo=todo)
 
 
-def _of_this_run(found: Finding, machines: Sequence[Machine], brief: Brief) -> Finding:
-    """The finding about the VMs as they run now: what was warned of before they were started is past."""
-    began = max(map(up_since, machines))
+def _of_this_run(found: Finding, machines: Sequence[Machine], file: JobFile, brief: Brief) -> Finding:
+    """The finding about the VMs as they run now: what was warned of before they were started is past.
+
+    A gang that bends goes on as its nodes come and go: it runs since the first of them was started.
+    """
+    began = (min if file.nodes else max)(map(up_since, machines))
     young = brief.tick.now - began < brief.policy.governance.launch_grace
     return replace(found, ripe=found.ripe and not young, since=max(found.since or began, began))
 
