@@ -70,8 +70,7 @@ def here(tmp_path, monkeypatch):
         ([*PLAIN, "--budget", "inf"], "--budget"),
         ([*PLAIN, "--budget", "1e16"], "--budget"),
         ([*PLAIN, "--disk-gb", "9"], "--disk-gb"),
-        ([*PLAIN, "--handover", "--on-demand"], "--handover is for spot VMs of a fixed number"),
-        ([*PLAIN, "--handover", "--nodes", "2:3"], "--handover is for spot VMs of a fixed number"),
+        ([*PLAIN, "--handover", "--on-demand"], "--handover is for spot VMs: leave out --on-demand"),
         (
             [*PLAIN, "--input", "nowhere"],
             "there is no such file or folder here, and it is not a gs:// address",

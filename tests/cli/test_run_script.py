@@ -295,12 +295,12 @@ ZONE, REGION = ("--zone", "us-west1-b"), ("--region", "us-west1")
         ((*ZONE, "--no-handover"), False),
         ((*ZONE, "--on-demand"), False),
         ((*ZONE, "--nodes", "2"), True),
-        ((*ZONE, "--nodes", "1:2"), False),
+        ((*ZONE, "--nodes", "1:2"), True),
         (REGION, True),
         ((*REGION, "--no-handover"), False),
     ],
 )
-def test_spot_vms_of_a_fixed_number_use_the_notice_unless_told_not_to(write, words, wanted):
+def test_spot_vms_use_the_notice_unless_told_not_to(write, words, wanted):
     """The script tells the job kit. The notice is the launch's: older gclouds have no flag for it."""
     script = write("--job", "j", "--machine", "e2-small", *words)
     found = launch(script)

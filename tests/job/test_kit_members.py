@@ -1,10 +1,10 @@
 """Gangs that bend: a program runs among the members that the newest record names, and nowhere else."""
 
 import json
-import re
 
 import pytest
 
+from tests.job.bent import Bent
 from tests.job.lab import ZONE
 
 TRAIN = (
@@ -13,49 +13,6 @@ TRAIN = (
     " [ $RANK != 0 ] || echo saved by $SPOTWARDEN_ATTEMPT > $SPOTWARDEN_OUTPUT/best;"
     ' trap "exit 3" TERM; sleep 300 & wait'
 )
-
-
-class Bent:
-    """A gang of three whose records a test writes, as recovery does."""
-
-    def __init__(self, lab, name, command):
-        self.lab, self.name, self.command = lab, name, command
-        self.vms = {f"{name}-{rank}": self.boot(f"{name}-{rank}", 1) for rank in (1, 2, 3)}
-
-    def boot(self, node, attempt, **more):
-        """Boot a VM that waits to be named."""
-        more = {"spotwarden_setup": "echo set up", **more, "NODES": "3", "spotwarden_joins": "1"}
-        more["MASTER_ADDR"] = f"{self.name}-1"
-        return self.lab.boot(
-            node,
-            spotwarden_job=self.name,
-            spotwarden_command=self.command,
-            spotwarden_attempt=str(attempt),
-            **more,
-        )
-
-    def record(self, number, *nodes):
-        """Write who the members are."""
-        ids = {node: self.vms[node].id for node in nodes}
-        body = {"job": self.name, "number": number, "state": "running", "instances": ids, "bent": number > 1}
-        self.lab.write(f"{self.name}/metadata/attempts/{number}.json", json.dumps(body, indent=2))
-
-    def ranks(self, epoch):
-        """What the programs of an epoch have said of their ranks, by node."""
-        return {
-            node: found[1]
-            for node, vm in self.vms.items()
-            if (found := re.search(rf"epoch {epoch}: rank (\d of \d)", vm.said))
-        }
-
-    def until_all(self, epoch, nodes):
-        """Wait until so many nodes run in an epoch."""
-        try:
-            self.lab.until(lambda: len(self.ranks(epoch)) == nodes, f"{nodes} nodes in epoch {epoch}")
-        except AssertionError as error:
-            said = "\n".join(f"{node}:\n{vm.said}" for node, vm in self.vms.items())
-            raise AssertionError(f"{error}\n{said}") from error
-        return sorted(self.ranks(epoch).values())
 
 
 @pytest.fixture

@@ -186,16 +186,16 @@ def test_a_gang_whose_machines_take_no_notice_is_asked_for_without_at_once(recov
     assert notices(gang) == [False, False]
 
 
-def test_a_gang_that_bends_has_no_notice(recover):
-    """It goes on without the node."""
+def test_a_gang_that_bends_is_asked_for_with_a_notice(recover):
+    """All of its nodes, whoever of them is told."""
     gang = World(recover, "gang", EARLY_GANG.replace(b"bulk create", b"bulk create --zone=us-central1-a"))
     gang.store(JobFileName(job="gang"), b'nodes = "1:2"')
     for node in ("gang-1", "gang-2"):
         gang.cloud.compute.preempt(node)
     gang.wait(minutes=2)
     gang.sweep_until_quiet()
-    assert gang.attempts()[-1].tries[-1].notice is None
-    assert notices(gang) == [False, False]
+    assert gang.attempts()[-1].tries[-1].notice is True
+    assert notices(gang) == [True, True]
 
 
 def test_elsewhere_it_is_asked_for_with_a_notice_all_the_same(ready):

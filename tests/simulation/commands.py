@@ -52,12 +52,16 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Submit(Command, frozen=True, kw_only=True, tag=True):
-    """A developer stores a script and launches its VMs by hand; with `seen` a tick comes before trouble."""
+    """A developer stores a script and launches its VMs by hand; with `seen` a tick comes before trouble.
+
+    The nodes of a gang that bends may be `told` before they are taken.
+    """
 
     kind: Kind
     zone: int = 0
     nodes: int = 2
     seen: bool = True
+    told: bool = False
 
 
 class SubmitByLedger(Command, frozen=True, kw_only=True, tag=True):
@@ -68,6 +72,7 @@ class SubmitByLedger(Command, frozen=True, kw_only=True, tag=True):
     nodes: int = 2
     calls: int = 1
     then: Then = Then.GO_ON
+    told: bool = False
 
 
 class Finish(Command, frozen=True, kw_only=True, tag=True):

@@ -37,6 +37,10 @@ CHEAPER = 0.3
 """How many histories have a job that is moved to where it costs less."""
 UNANNOUNCED = 0.3
 """How many histories have machine types that take no notice of a preemption."""
+FORETOLD = 0.6
+"""How many histories have gangs that bend whose nodes are told before they are taken."""
+IN_VAIN = 0.3
+"""How often one of them is told in vain, beside what else befalls it."""
 BEFALLEN = 0.3
 STRIKES = ("preempt", "preempt", "host", "remove", "stop", "announce", "hide", "lag", "forget", "finish")
 """What befalls it meanwhile."""
@@ -111,8 +115,12 @@ def draw(seed: str, *, kinds: Collection[c.Kind], without: Collection[str] = ())
     apart = Random(f"{seed}/machines")
     if not moves and "machines" not in without and apart.random() < ALLOWED:
         drawn = [*_allowed(apart, drawn)]
+    apart = Random(f"{seed}/told")
+    told = "told" not in without and c.Kind.BENT in choice and apart.random() < FORETOLD
+    if told:
+        drawn = [*_foretold(apart, drawn)]
     apart = Random(f"{seed}/notice")
-    if "notice" not in without and TOLD & {*choice} and apart.random() < UNANNOUNCED:
+    if "notice" not in without and (told or TOLD & {*choice}) and apart.random() < UNANNOUNCED:
         drawn = [*_unannounced(apart, drawn)]
     apart = Random(f"{seed}/shared")
     return drawn if "share" in without or apart.random() >= SHARED else [*_shared(apart, drawn)]
@@ -128,6 +136,20 @@ def _allowed(chance: Random, drawn: list[c.Command]) -> Iterator[c.Command]:
         yield command
         if isinstance(command, c.Submit | c.SubmitByLedger) or chance.random() < 0.03:
             yield c.Allow(job=_any(chance), machines=chance.choice((1, 2, 2, 2, 0)))
+
+
+def _foretold(chance: Random, drawn: list[c.Command]) -> Iterator[c.Command]:
+    """The same, of gangs that bend whose nodes are told before they are taken, or in vain."""
+    for command in drawn:
+        if isinstance(command, c.Preempt | c.FailHost | c.RemoveNode) and chance.random() < IN_VAIN:
+            yield c.Announce(vm=_any(chance), times=chance.choice((1, 2)))
+            yield c.Pass(seconds=chance.choice((1, 30, 95, 130)))
+        is_launch = isinstance(command, c.Submit | c.SubmitByLedger) and command.kind is c.Kind.BENT
+        yield replace(command, told=True) if is_launch else command
+        if isinstance(command, c.Preempt) and chance.random() < OUT:
+            # A sweep between its word and its end.
+            yield c.Pass(seconds=95)
+            yield replace(_sweep(chance), about=None)
 
 
 def _unannounced(chance: Random, drawn: list[c.Command]) -> Iterator[c.Command]:

@@ -8,6 +8,7 @@ import msgspec
 from spotwarden.layout import Heartbeat, InstanceId, Layout, MarkerName, StatusCode
 from spotwarden.model.attempt import Attempt, AttemptState
 from spotwarden.model.instance import Status
+from tests.fakes.beats import kit_beat
 from tests.fakes.cloud import MemoryCloud
 from tests.fakes.vms import Vm
 from tests.simulation.commands import Word
@@ -18,6 +19,8 @@ SHUTDOWN = timedelta(seconds=2)
 AGAIN = timedelta(seconds=7)
 NOTICE = timedelta(seconds=120)
 """How long before a preemption it is announced, where the VM has asked for that."""
+RESERVE = timedelta(seconds=28)
+"""How long before its end a node of a gang that was told has stopped, and says so."""
 MARGIN = timedelta(seconds=60)
 """How long after its notice a VM begins to believe that it is not taken."""
 LOOK = timedelta(seconds=30)
@@ -182,6 +185,31 @@ class Guests:
         body = self._body(self._jobs[vm.seen.name], vm, early=True)
         self._cloud.compute.vms.later(SHUTDOWN, lambda: self._mark(vm, body))
 
+    def part(self, vm: Vm) -> None:
+        """Hand over shortly before the end of the notice: the others of its gang go on without it."""
+        body = self._body(self._jobs[vm.seen.name], vm, early=True, handed_over=True)
+        self._cloud.compute.vms.later(NOTICE - RESERVE, lambda: self._part(vm, body))
+
+    def _part(self, vm: Vm, body: bytes) -> None:
+        if vm.seen.status is Status.RUNNING:
+            self._mark(vm, body)
+
+    def go_back(self, vm: Vm, waited: timedelta = timedelta(0)) -> None:
+        """Go on, since it was not taken: as a member, or it says that it waits until a record names it."""
+        job = job_of(self._jobs, vm)
+        newest = next(reversed(self._records(job)), None) if job else None
+        if job is None or newest is None or vm.seen.status is not Status.RUNNING or waited > UNBELIEVED:
+            return
+        lacking = newest.lacking.get(vm.seen.name)
+        waits = lacking is not None and lacking.instance_id == vm.seen.id
+        if waits:
+            said = {"job": job.name, "instance_id": vm.seen.id, "status": "waiting"}
+            kit_beat(self._cloud.store, vm.seen.name, layout=self._layout, **said)
+        elif not waited:
+            self._mark(vm, self._body(job, vm, early=True))
+        more = timedelta(seconds=1) if waits else LOOK
+        self._cloud.compute.vms.later(LOOK, lambda: self.go_back(vm, waited + more))
+
     def outlive(self, vm: Vm, after: timedelta, waited: timedelta = timedelta(0)) -> None:
         """Let the job kit of a VM that is not taken go once another one is registered as its node.
 
@@ -207,9 +235,9 @@ class Guests:
         else:
             job.doomed.discard(vm.seen.id)
 
-    def _body(self, job: Job, vm: Vm, *, early: bool = False) -> bytes:
-        said = {"job": job.name, "node": vm.seen.name, "instance_id": vm.seen.id, "zone": vm.seen.zone}
-        return msgspec.json.encode({**said, "attempt": vm.seen.attempt, "early": early})
+    def _body(self, job: Job, vm: Vm, **said: bool) -> bytes:
+        whose = {"job": job.name, "node": vm.seen.name, "instance_id": vm.seen.id, "zone": vm.seen.zone}
+        return msgspec.json.encode({**whose, "attempt": vm.seen.attempt, **said})
 
     def _mark(self, vm: Vm, body: bytes) -> None:
         name = self._layout.build(MarkerName(node=vm.seen.name))

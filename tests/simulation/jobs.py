@@ -43,7 +43,7 @@ class Job(msgspec.Struct, kw_only=True):
     `hurt` is true once something befell it that it must come back from. `launches` counts its developer's
     own launches. `stopped` are the ids that its owner stopped last. `doomed` are the ids of its VMs that were
     told of their end, `leaving` those that it may have a successor beside, to move to. `machines` are the
-    types of the VMs that it may have.
+    types of the VMs that it may have. The nodes of a gang that bends may be `told` before they are taken.
     """
 
     name: str
@@ -61,6 +61,12 @@ class Job(msgspec.Struct, kw_only=True):
     doomed: set[str] = msgspec.field(default_factory=set)
     machines: tuple[str, ...] = MACHINES[:1]
     leaving: set[str] = msgspec.field(default_factory=set)
+    told: bool = False
+
+    @property
+    def parts(self) -> bool:
+        """Whether it is a gang that bends whose nodes hand over before they are taken."""
+        return self.told and self.kind is Kind.BENT
 
     @property
     def ended(self) -> bool:
@@ -70,12 +76,12 @@ class Job(msgspec.Struct, kw_only=True):
     @property
     def script(self) -> bytes:
         """Its create script."""
-        return script(self.name, self.kind, self.zone, len(self.nodes))
+        return script(self.name, self.kind, self.zone, len(self.nodes), told=self.parts)
 
     @property
     def request(self) -> Request:
         """What its developer's gcloud sends."""
-        return request(self.name, self.kind, self.zone, len(self.nodes))
+        return request(self.name, self.kind, self.zone, len(self.nodes), told=self.parts)
 
 
 def job_of(nodes: Mapping[str, Job], vm: Vm) -> Job | None:
@@ -83,22 +89,24 @@ def job_of(nodes: Mapping[str, Job], vm: Vm) -> Job | None:
     return None if vm.launch.startswith(NAMESAKE) else nodes.get(vm.seen.name)
 
 
-def new_job(number: int, kind: Kind, zone: int, nodes: int) -> Job:
+def new_job(number: int, kind: Kind, zone: int, nodes: int, *, told: bool = False) -> Job:
     """A job that was not yet launched; the same number and kind give the same names in all histories."""
     name = f"{kind.name.lower()}-{number}"
     count = nodes if kind in GANGS else 1
     names = tuple(f"{name}-{index}" for index in range(1, count + 1)) if kind in GANGS else (name,)
-    return Job(name=name, kind=kind, zone=ZONES[zone % len(ZONES)], nodes=names)
+    return Job(name=name, kind=kind, zone=ZONES[zone % len(ZONES)], nodes=names, told=told)
 
 
 @cache
-def script(name: str, kind: Kind, zone: str, count: int) -> bytes:
+def script(name: str, kind: Kind, zone: str, count: int, *, told: bool = False) -> bytes:
     """The create script, as its developer wrote it."""
     action = "STOP" if kind is Kind.KEPT else "DELETE"
     what = f"bulk create --name-pattern={name}-# --count={count}" if kind in GANGS else f"create {name}"
     what = f"bulk create --predefined-names={name}" if kind is Kind.WIDE else what
     place = "--region=us-central1" if kind in ANYWHERE else f"--zone={zone}"
-    track, notice = ("beta ", " --preemption-notice-duration=120s") if kind is Kind.EARLY else ("", "")
+    track, notice = (
+        ("beta ", " --preemption-notice-duration=120s") if kind is Kind.EARLY or told else ("", "")
+    )
     model = "--provisioning-model=SPOT"
     if kind is Kind.FLEX:
         waits = f"--request-valid-for-duration={VALID_SECONDS}s --max-run-duration=7d"
@@ -111,9 +119,9 @@ def script(name: str, kind: Kind, zone: str, count: int) -> bytes:
 
 
 @cache
-def request(name: str, kind: Kind, zone: str, count: int) -> Request:
+def request(name: str, kind: Kind, zone: str, count: int, *, told: bool = False) -> Request:
     """The request of that script; that it is what gcloud sends is tested where scripts are read."""
-    stored = StoredScript(name=name, text=script(name, kind, zone, count), generation=1)
+    stored = StoredScript(name=name, text=script(name, kind, zone, count, told=told), generation=1)
     launch = launch_of(stored, PROJECT)
     if not isinstance(launch, Launch):
         raise TypeError(launch.reason)

@@ -55,7 +55,7 @@ class World(Ground):
 
     def _submit(self, command: c.Submit) -> None:
         """A developer whose zone has no room is told so by gcloud; there is no job then."""
-        job = new_job(len(self.jobs), command.kind, command.zone, command.nodes)
+        job = new_job(len(self.jobs), command.kind, command.zone, command.nodes, told=command.told)
         if not self.cloud.compute.has_room(job.zone, MACHINES[0]):
             return
         self._take_in(job)
@@ -69,12 +69,16 @@ class World(Ground):
         if job.kind in TOLD:
             self.store(self.layout.build(JobFileName(job=job.name)), b'handover = true\nwork = "40h"\n')
         if job.kind is c.Kind.BENT:
-            enough = f'nodes = "{len(job.nodes) - 1}:{len(job.nodes)}"\n'
-            self.store(self.layout.build(JobFileName(job=job.name)), enough.encode())
+            self.store(self.layout.build(JobFileName(job=job.name)), self._enough(job).encode())
+
+    def _enough(self, job: Job) -> str:
+        """What job.toml says of a gang that bends."""
+        told = "handover = true\n" if job.told else ""
+        return f'{told}nodes = "{len(job.nodes) - 1}:{len(job.nodes)}"\n'
 
     def _submitbyledger(self, command: c.SubmitByLedger) -> None:
         """Until a VM of it runs, its developer knows more of it than any sweep."""
-        job = new_job(len(self.jobs), command.kind, command.zone, command.nodes)
+        job = new_job(len(self.jobs), command.kind, command.zone, command.nodes, told=command.told)
         job.over, job.over_at, job.hurt = UNBORN, sys.maxsize, True
         self._take_in(job)
         tick = Tick(function="submit", sweep=f"submit-{len(self.jobs):04}", now=self.now())
@@ -234,9 +238,11 @@ class World(Ground):
         job = self.nodes[vm.seen.name]
         if job.kind is c.Kind.FLEX:
             self._live_long(vm)
-        if job.kind in TOLD and command.word is not c.Word.NONE:
+        if (job.kind in TOLD or job.parts) and command.word is not c.Word.NONE:
             job.doomed.add(vm.seen.id)
             self.guests.announce(vm)
+            if job.parts:
+                self.guests.part(vm)
             self.cloud.compute.vms.later(NOTICE, lambda: self._take(vm, command.word))
         else:
             self._take(vm, command.word)
@@ -253,7 +259,14 @@ class World(Ground):
         """Only who asked for it is told; the job kit then does what it can, and goes, or trains again."""
         vm = self.pick_vm(command.vm)
         job = self.nodes[vm.seen.name] if vm else None
-        if vm is None or job is None or job.kind not in TOLD:
+        if vm is None or job is None or not (job.kind in TOLD or job.parts):
+            return
+        if job.parts:
+            # It is called off before its job kit has handed over, or after that.
+            self.guests.announce(vm)
+            if command.times > 1:
+                self.guests.part(vm)
+                self.cloud.compute.vms.later(NOTICE + MARGIN, lambda: self.guests.go_back(vm))
             return
         job.doomed.add(vm.seen.id)
         for time in range(command.times):
@@ -290,6 +303,7 @@ class World(Ground):
         if job := self.pick_job(command.job):
             job.machines = MACHINES[: 1 + command.machines % len(MACHINES)]
             early = 'handover = true\nwork = "40h"\n' if job.kind in TOLD else ""
+            early = self._enough(job) if job.kind is c.Kind.BENT else early
             text = f"{early}machines = {msgspec.json.encode(job.machines[1:]).decode()}\n"
             self.store(self.layout.build(JobFileName(job=job.name)), text.encode())
 

@@ -696,12 +696,14 @@ register() {
 
 # --- The marker: this node was shut down while its job was running. ---
 
-# write_marker [EARLY [SECONDS]]: a try that takes longer than that is given up.
+# write_marker [EARLY [SECONDS]]: a try that takes longer than that is given up. EARLY is "early", or "handed-over" once
+# the program has stopped, and what it wrote is uploaded.
 write_marker() {
-  local early=$1 moment
+  local early=${1:+, \"early\": true} moment
+  [ "$1" != handed-over ] || early+=', "handed_over": true'
   printf -v moment '%(%Y-%m-%dT%H:%M:%SZ)T' -1
   printf '{"job": "%s", "node": "%s", "instance_id": "%s", "zone": "%s", "attempt": %s, "at": "%s"%s}' \
-    "$JOB" "$NODE" "$ID" "$ZONE" "$ATTEMPT" "$moment" "${early:+, \"early\": true}" >"$STATE/marker.$BASHPID"
+    "$JOB" "$NODE" "$ID" "$ZONE" "$ATTEMPT" "$moment" "$early" >"$STATE/marker.$BASHPID"
   put "$STATE/marker.$BASHPID" "${PREFIX}preempted-jobs/$NODE" "" "${2:-6}"
 }
 
@@ -1462,7 +1464,7 @@ write_hostfile() {
 watch_peers() {
   local pause=$LOOK due
   setting early
-  [ -z "${REPLY#0}" ] || [ -n "$BENDS" ] || pause=$((LOOK < TOLD_LOOK ? LOOK : TOLD_LOOK))
+  [ -z "${REPLY#0}" ] || pause=$((LOOK < TOLD_LOOK ? LOOK : TOLD_LOOK))
   due=$((SECONDS + LOOK - pause))
   rm -f "$HURRY"
   while sleep "$pause"; do
@@ -1484,7 +1486,7 @@ watch_peers() {
 save_with_peers() {
   if [ -z "$TOLD_PEERS" ]; then
     SAVED_FOR="" && rm -f "$HURRY"
-  elif [ -e "$HANDING" ]; then
+  elif [ -e "$HANDING" ] || [ "$PEERS" = lost ]; then
     return 0
   elif [ "$SAVED_FOR" != "$TOLD_PEERS" ]; then
     SAVED_FOR=$TOLD_PEERS SAVE_AGAIN=$((SECONDS + NOTICE_SECONDS / 2))
@@ -1536,7 +1538,7 @@ look_at_markers() {
     if [ "$place" = "$RANK" ] || ! grep -q "/$REPLY$" "$STATE/markers" || ! of_this_attempt "$REPLY"; then
       continue
     fi
-    if [ -n "$BENDS" ] || [[ ! $REPLY =~ \"early\":\ *true ]]; then
+    if [[ ! $REPLY =~ \"early\":\ *true ]]; then
       PEERS=lost
       return
     fi
@@ -1753,6 +1755,19 @@ members_changed() {
   [[ $REPLY == *'"bent":true'* ]] || return 1
   names_me || fence
   return 0
+}
+
+# Whether it wants this VM back once that was not taken, and has said that it waits.
+wants_me_back() {
+  local file=$STATE/wanted.$BASHPID
+  get "$HERE/metadata/attempts/$NEXT.json" "$file" 20 && goes_on_without_me "$file" || return
+  [[ $REPLY =~ \"lacking\":\{.*\"$NODE\":\{\"instance_id\":\"$ID\" ]]
+}
+
+# Whether the record in this file is that of a gang that bends, which goes on without this VM.
+goes_on_without_me() {
+  read_record "$1"
+  [[ $REPLY == *'"bent":true'* ]] && ! names_me
 }
 
 # Whether this process has followed the chain to an epoch that its program is not of.
@@ -2348,10 +2363,10 @@ PREDECESSOR="" STANDBY="" NOTICED=0
 
 # --- The VM that will be taken. ---
 
-# Whether it was told beforehand, and nobody has pressed the power button yet. What a gang that bends loses it does without.
+# Whether it was told beforehand, and nobody has pressed the power button yet.
 hands_over() {
   setting early
-  [[ $TAKEN == preempted || $TAKEN == moved ]] && [ -z "$BENDS" ] && [ -n "${REPLY#0}" ] && [ ! -e "$STATE/shutdown" ]
+  [[ $TAKEN == preempted || $TAKEN == moved ]] && [ -n "${REPLY#0}" ] && [ ! -e "$STATE/shutdown" ]
 }
 
 # Call the successor, or the other nodes of a gang, and train on until just enough of the notice is left to stop and to upload
@@ -2361,6 +2376,8 @@ use_notice() {
   NOTICED=$SECONDS
   number reserve 30
   most=$((NOTICE_SECONDS - REPLY))
+  # The others wait for a member that waits for them: it says at once that it does not come.
+  [ -z "$WAITS" ] || most=0
   : >"$HANDING"
   say "this VM will be $TAKEN in $NOTICE_SECONDS s; the program continues for $((most > 0 ? most : 0)) s more"
   ask_for_checkpoint
@@ -2563,6 +2580,11 @@ outlives_notice() {
     get "$HERE/metadata/attempts/$NEXT.json" "$file" 20
     case $? in
       0)
+        if goes_on_without_me "$file"; then
+          preempted 5
+          [ $? != 1 ] || break
+          continue
+        fi
         successor_runs || continue
         say "this VM was not preempted, and its successor runs"
         leave
@@ -2591,11 +2613,21 @@ take_back() {
   forget_notice
 }
 
-# The others have stopped as well: the first node has all run the program again. Fails where there is nothing to run.
+# The others have stopped as well: the first node has all run the program again. Those of a gang that bends may go on
+# already: then this node waits to be one of them again. Fails where there is nothing to run.
 return_to_gang() {
+  local file=$STATE/next.$BASHPID
+  if [ -n "$WAITS" ] || { get "$HERE/metadata/attempts/$NEXT.json" "$file" 20 && goes_on_without_me "$file"; }; then
+    leave_epoch
+    FENCED="" && rm -f "$STATE/fenced"
+    return
+  fi
+  # It has not handed over any more.
+  patiently 20 write_marker early
   STOPPED=1 PEERS_SAY=lost
   finish_gang || return
   end_loops
+  loop watch_preemption
   PEERS_SAY=""
 }
 
@@ -2812,8 +2844,8 @@ live() {
       continue
     fi
     if [ -n "$FENCED" ]; then
-      give_way
-      return
+      ! give_way || return
+      continue
     fi
     STOPPED=${PEERS_SAY:+1}
     end_loops
@@ -2826,6 +2858,7 @@ live() {
     loop watch_preemption
     finish_gang || return
     end_loops
+    loop watch_preemption
     PEERS_SAY=""
   done
 }
@@ -2877,11 +2910,19 @@ whole_until() {
   REPLY=$((${KILLED:-$REPLY} - 2))
 }
 
-# Another VM goes on with the job. What this one has trained since then is lost.
+# Another VM goes on with the job. What this one has trained since then is lost. 1 where a gang that bends went on without
+# it since it was told of its end, which did not come: then it waits to join.
 give_way() {
   end_loops
   stop_program 2
   say "the program was stopped: a newer attempt has taken over the job"
+  if wants_me_back; then
+    UNSAVED=""
+    leave_epoch
+    FENCED="" && rm -f "$STATE/fenced"
+    loop watch_preemption
+    return 1
+  fi
   if has_moved || [ -n "$BENDS" ]; then
     # The name of a node that is no member is free for the one that takes its place.
     leave
@@ -2915,9 +2956,13 @@ hand_over() {
       patiently 20 write_marker early && say "the early marker is written"
     fi
     [ "$SECONDS" -ge "$end" ] || say_last
+    [ "$NODES" = 1 ] || [ ! -e "$HANDING" ] || [ "$TAKEN" != preempted ] || tell_recovery
   fi
   : >"$STATE/done"
 }
+
+# Those of a gang that bends go on without this node as soon as recovery knows that it has stopped.
+tell_recovery() { patiently 20 write_marker handed-over; }
 
 # upload_last END WHOLE: the output, as often as there is time for: an object takes one write a second, and its newest
 # version may have gone up a moment ago.
@@ -3114,10 +3159,23 @@ main() {
   prepare
   case $? in
     0) live ;;
-    1) ! hands_over || announce ;;
+    1)
+      ! hands_over || announce
+      ! begins_anew || { main && return; }
+      ;;
     *) finish "$REFUSED" ;;
   esac
   end_loops
+}
+
+# Whether this VM, which was told of its end before it was a member, is not taken after all: it would be waited for.
+begins_anew() {
+  [ -n "$WAITS" ] && hands_over || return
+  NOTICED=$SECONDS
+  outlives_notice || return
+  say "this VM was not preempted: it starts again"
+  end_loops
+  TAKEN=""
 }
 
 make_place() {

@@ -8,7 +8,8 @@ import msgspec
 class MarkerBody(msgspec.Struct, frozen=True, kw_only=True):
     """What a marker may say about itself; every part may be absent.
 
-    `early` is true where Compute Engine has announced the preemption and the instance still runs.
+    `early` is true where Compute Engine has announced the preemption and the instance still runs, and
+    `handed_over` once a node of a gang has stopped because of that, and uploads nothing more.
     """
 
     job: str | None = None
@@ -18,6 +19,7 @@ class MarkerBody(msgspec.Struct, frozen=True, kw_only=True):
     attempt: int | None = None
     at: str | None = None
     early: bool = False
+    handed_over: bool = False
 
 
 class Marker(msgspec.Struct, frozen=True, kw_only=True):

@@ -18,17 +18,19 @@ from spotwarden.model.watch import Watch
 from spotwarden.recovery import notices
 from spotwarden.recovery.adopting import settle
 from spotwarden.recovery.claiming import record
-from spotwarden.recovery.elastic import home_of, least_of, living, refilled
+from spotwarden.recovery.elastic import home_of, least_of, living
 from spotwarden.recovery.ending import clear, close
-from spotwarden.recovery.fates import cause_of, fate_of, lost_at
+from spotwarden.recovery.fates import Fate, announced, cause_of, fate_of, lost_at
+from spotwarden.recovery.joining import register, to_join
 from spotwarden.recovery.judging import LossFinding
 from spotwarden.recovery.machines import lost_on
 from spotwarden.recovery.membership import members, survey, tell_and_write
-from spotwarden.recovery.refilling import conclude, refill, register, untold, unwish
-from spotwarden.recovery.rejoining import rejoin
+from spotwarden.recovery.parting import await_others, has_handed_over, parted
+from spotwarden.recovery.refilling import conclude, refill, untold, unwish
+from spotwarden.recovery.rejoining import rejoin, returned
 from spotwarden.recovery.removal import on_purpose, removal_of
 from spotwarden.recovery.treadmill import work_of
-from spotwarden.recovery.truth_table import judge
+from spotwarden.recovery.truth_table import LossVerdict, judge
 
 NAMED = 3
 """Nodes that a reason names; further ones are counted."""
@@ -41,21 +43,33 @@ def bend(facts: JobFacts, policy: Policy, tick: Tick) -> Step | None:
         return None
     if facts.unsure:
         return Wait(reason=f"the list of instances is incomplete ({facts.unsure})", soon=False)
-    attempt = newest.attempt
+    attempt, limits = newest.attempt, policy.recovery
     for node in facts.nodes:
-        if node.marker is not None and _is_past(attempt, node):
+        if node.marker is not None and _is_past(attempt, node) and not announced(node, limits, tick):
             return clear(node, f"{node.node} isn't in the gang any more")
-    left = living(facts, attempt)
+    if wait := await_others(facts, attempt, limits, tick):
+        return wait
+    parts = parted(facts, attempt, limits, tick)
+    left = {node: name for node, name in living(facts, attempt).items() if name not in parts}
     if len(left) < least_of(facts) and any(on_purpose(facts, node) for node in facts.tried):
         return _stopped(facts, attempt, policy, tick)
     if step := unwish(facts, newest, tick):
         return step
     if len(left) < len(attempt.instances):
         return _lost(facts, attempt, left, policy, tick)
-    if step := rejoin(facts, attempt, left, tick):
+    if step := rejoin(facts, attempt, left, tick) or _settled(facts, attempt, policy, tick):
         return step
     step = refill(facts, newest, left, policy, tick)
     return (settle(facts, tick) or step) if isinstance(step, Wait) else step
+
+
+def _settled(facts: JobFacts, attempt: Attempt, policy: Policy, tick: Tick) -> Step | None:
+    """Clear the marker of a member that runs on, while others are missing: it was rebooted, or not taken."""
+    for node in facts.nodes:
+        judgement = judge(node, policy.recovery, tick)
+        if node.instance_id in attempt.instances.values() and judgement.verdict is LossVerdict.CLEAR:
+            return clear(node, judgement.why)
+    return None
 
 
 def _is_past(attempt: Attempt, node: NodeFacts) -> bool:
@@ -75,7 +89,8 @@ def _lost(
         return survey(facts, attempt)
     gone = {node: name for node, name in attempt.instances.items() if node not in left}
     lost = [node for node in facts.nodes if gone.get(node.node) == node.instance_id]
-    there = {node: instance.id for node, instance in refilled(facts, attempt).items()}
+    joins = {**to_join(facts, attempt, policy, tick), **returned(facts, attempt)}
+    there = {node: instance.id for node, instance in joins.items()}
     if len(left) + len(there) < least_of(facts):
         if left and attempt.lacking and gone.keys() <= attempt.removed.keys():
             # Nothing new was lost: what lacks would be enough with what is left, and is asked for beside it.
@@ -97,9 +112,10 @@ def _lost(
     missing = {node: LackingNode(instance_id=name, since=tick.now) for node, name in gone.items()}
     lacking = {**attempt.lacking, **missing}
     size = len({*left, *attempt.lacking, *gone})
+    what = _what(gone, told=any(map(has_handed_over, lost)))
     changed = replace(
         members(facts, attempt, left, tick),
-        reason=f"{_named(gone)} lost: {len(left)} of {size} nodes go on",
+        reason=f"{what}: {len(left)} of {size} nodes go on",
         replaces=gone,
         markers={node.node: node.marker.generation for node in facts.nodes if node.marker},
         lacking={node: item for node, item in lacking.items() if node not in {*left, *removed}},
@@ -107,17 +123,25 @@ def _lost(
         lost=lost_at(first, tick),
         lost_in=cause.zone if (cause := cause_of(first)) else home_of(facts, left.values()),
         lost_on=lost_on(attempt),
-        fate=fate_of(first, policy.recovery, tick).value,
+        fate=_fate(first, policy, tick).value,
         cause=cause.name if cause else "",
         lost_work=work_of(facts),
     )
     return tell_and_write(facts, changed, tick)
 
 
-def _named(gone: Mapping[str, str]) -> str:
+def _fate(node: NodeFacts, policy: Policy, tick: Tick) -> Fate:
+    """What befell it; one that has handed over is as good as preempted."""
+    fate = fate_of(node, policy.recovery, tick)
+    return Fate.PREEMPTED if fate is Fate.UNTOLD and has_handed_over(node) else fate
+
+
+def _what(gone: Mapping[str, str], *, told: bool) -> str:
     first = ", ".join([*gone][:NAMED])
     more = f" and {len(gone) - NAMED} more" if len(gone) > NAMED else ""
-    return f"{first}{more} {'was' if len(gone) == 1 else 'were'}"
+    if told:
+        return f"{first}{more} will be preempted"
+    return f"{first}{more} {'was' if len(gone) == 1 else 'were'} lost"
 
 
 def _stopped(facts: JobFacts, attempt: Attempt, policy: Policy, tick: Tick) -> Step:

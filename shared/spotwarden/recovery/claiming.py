@@ -74,6 +74,9 @@ def record(facts: JobFacts, finding: LossFinding, tick: Tick) -> Attempt:
     # A marker may name another VM of a node; the one that the ledger counts on must go if it lives.
     living = {instance.id for instance in facts.instances if alive(instance)}
     known |= {node: name for node, name in own.items() if name in living}
+    # A gang that bends went on without it, since it was told of its end, and it still runs.
+    lacking = newest.lacking if newest else {}
+    known |= {node: item.instance_id for node, item in lacking.items() if item.instance_id in living}
     return Attempt(
         job=facts.job,
         number=number,

@@ -16,6 +16,7 @@ from spotwarden.model.jobfile import JobFile
 from spotwarden.model.launch import Choice, Launch
 from spotwarden.recovery.fates import alive
 from spotwarden.recovery.launching import for_nodes
+from spotwarden.recovery.refusals import lacks_notice
 
 SET_UP_WITHIN = timedelta(minutes=10)
 """How long the others train on while a refilled VM boots, downloads and installs."""
@@ -128,7 +129,13 @@ def lacking_of(facts: JobFacts, ids: Collection[str], now: datetime) -> dict[str
 
 
 def refill_due(attempt: Attempt, block: timedelta) -> datetime | None:
-    """When missing nodes are requested again, after a refusal; None where nothing has to be waited for."""
+    """When missing nodes are requested again, after a refusal; None where nothing has to be waited for.
+
+    What was refused for its notice is asked for without at once; not where the request was sent again, since
+    the first one may have been carried out.
+    """
     last = attempt.tries[-1] if attempt.tries else None
-    refused = last is not None and last.kind is TryKind.REFILL and last.error
-    return last.last_word + block if last and refused else None
+    if last is None or last.kind is not TryKind.REFILL or not last.error:
+        return None
+    repeated = not last.operation and last.at != last.refused
+    return None if lacks_notice(last) and not repeated else last.last_word + block

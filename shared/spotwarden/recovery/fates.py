@@ -132,7 +132,7 @@ def now_of(node: NodeFacts, limits: RecoveryLimits, tick: Tick, *, early: bool =
     """How the instance stands; another one of the job's own under its name counts, for that is the node."""
     present = [instance for instance in (node.instance, *node.others) if instance is not None]
     if any(alive(item) for item in present):
-        if early and _announced(node, limits, tick):
+        if early and announced(node, limits, tick):
             return Now.DOOMED
         return Now.SETTLED if _rested(node, present, tick) >= limits.settle else Now.FRESH
     if any(candidate.status in GOING for candidate in present):
@@ -142,7 +142,7 @@ def now_of(node: NodeFacts, limits: RecoveryLimits, tick: Tick, *, early: bool =
     return Now.HIDDEN if node.unsure else Now.GONE
 
 
-def _announced(node: NodeFacts, limits: RecoveryLimits, tick: Tick) -> bool:
+def announced(node: NodeFacts, limits: RecoveryLimits, tick: Tick) -> bool:
     """Whether the very instance that lives was announced to be taken, and not so long ago that it was not.
 
     Anybody can write that into a marker. Of an instance without a notice nothing is announced.

@@ -27,6 +27,8 @@ def bent(facts: JobFacts, changed: Attempt, tick: Tick) -> Notice:
     nodes = len(changed.instances) + len(changed.lacking)
     size = f"{len(changed.instances)} of {nodes} nodes"
     how = _HOW.get(changed.fate, "It lost")
+    if changed.fate == Fate.PREEMPTED.value and not changed.cause:
+        how = "Compute Engine announced the preemption of"
     what = f"{changed.job} continues on {size}"
     why = f"{', '.join(new)} joined again" if new else f"{how} {', '.join(changed.replaces)}"
     then = "each missing node is requested again every ten minutes" if changed.lacking else ""

@@ -13,7 +13,6 @@ from spotwarden.model.launch import Launch
 from spotwarden.model.limits import RecoveryLimits
 from spotwarden.model.placement import PlacementRecord
 from spotwarden.recovery.choosing import Choosing
-from spotwarden.recovery.elastic import least_of
 from spotwarden.recovery.machines import launch_on, remembered
 from spotwarden.recovery.movable import hands_over
 from spotwarden.recovery.refusals import names_notice
@@ -25,7 +24,8 @@ FORGOTTEN = timedelta(days=1)
 def succeeds_early(facts: JobFacts, limits: RecoveryLimits) -> bool:
     """Whether a successor begins while a VM that was told still runs: of a single VM, never of a gang.
 
-    The nodes of a gang save and stop together, and all of it is made anew once one of them is gone.
+    The nodes of a gang save and stop together. All of it is made anew once one of them is gone, or the others
+    go on without that.
     """
     nodes = facts.launch.nodes if isinstance(facts.launch, Launch) else ()
     instances = facts.newest.instances if facts.newest else ()
@@ -37,8 +37,8 @@ def asks_for_notice(
 ) -> bool | None:
     """Whether a VM of this kind is asked for with a notice; None where the request stays as it is."""
     launch = launch_on(facts, chosen.machine)
-    if launch is None or least_of(facts) or not hands_over(facts, limits):
-        return None  # a gang that bends loses what it loses at once
+    if launch is None or not hands_over(facts, limits):
+        return None
     spot = launch.spot and chosen.spot if chosen.model is None else chosen.model is VmModel.SPOT
     return spot and not _is_refused(attempt, chosen.machine) and not _is_remembered(facts, launch, now)
 

@@ -10,6 +10,7 @@ from spotwarden.model.tick import Tick
 from spotwarden.recovery import gang_notices
 from spotwarden.recovery.elastic import in_order
 from spotwarden.recovery.identity import CLOCKS_APART
+from spotwarden.recovery.machines import machine_key
 from spotwarden.recovery.progress import UNANSWERED_AT_MOST
 
 
@@ -26,7 +27,8 @@ def members(facts: JobFacts, attempt: Attempt, ids: Mapping[str, str], tick: Tic
         lost=tick.now,
         owner=facts.owner,
         script=attempt.script,
-        machine=attempt.machine,
+        # Of what a developer has launched by hand it is not known before.
+        machine=attempt.machine or (machine_key(facts.launch) if isinstance(facts.launch, Launch) else ""),
         gpus=attempt.gpus,
         removed=attempt.removed,
         # The place that they are in, and a request whose VMs may still come.

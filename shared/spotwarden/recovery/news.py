@@ -38,8 +38,14 @@ def news(record: Attempt, tick: Tick) -> Iterator[PlaceNews]:
 def _no_notice(record: Attempt) -> Try | None:
     """The try that was refused for its notice: by its words, or since the same without it was granted."""
     refused = next((tried for tried in record.tries[-2:-1] if lacks_notice(tried)), None)
-    granted = record.state is AttemptState.RUNNING and not record.tries[-1].error if record.tries else False
-    return refused if refused and (names_notice(refused) or granted) else None
+    return refused if refused and (names_notice(refused) or _granted(record)) else None
+
+
+def _granted(record: Attempt) -> bool:
+    """Whether its newest try gave it what it asked for; a gang runs on while nodes are asked for again."""
+    last = record.tries[-1]
+    taken = last.kind is not TryKind.REFILL or bool(last.operation)
+    return record.state is AttemptState.RUNNING and taken and not last.error
 
 
 def _gave(record: Attempt) -> bool:

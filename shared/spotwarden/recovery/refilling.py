@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from msgspec.structs import replace
 
-from spotwarden.model.action import LaunchInstances, Look, RegisterInstance, Step, Tell, Wait, WriteAttempt
+from spotwarden.model.action import LaunchInstances, Look, Step, Tell, Wait, WriteAttempt
 from spotwarden.model.attempt import Attempt, Recorded, Removal, Try, TryKind
 from spotwarden.model.facts import JobFacts, NodeFacts
 from spotwarden.model.instance import Instance
@@ -17,17 +17,21 @@ from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
 from spotwarden.recovery import asking, notices
 from spotwarden.recovery.bounds import SHORTEST_RUN, time_left
+from spotwarden.recovery.choosing import Choosing
 from spotwarden.recovery.clearing import delete
-from spotwarden.recovery.elastic import home_of, is_ready, refill_due, refilled
-from spotwarden.recovery.fates import GOING, KEPT, Fate, fate_of
+from spotwarden.recovery.elastic import home_of, refill_due, refilled
+from spotwarden.recovery.fates import GOING, KEPT, Fate, alive, fate_of
 from spotwarden.recovery.flexible import is_flexible
+from spotwarden.recovery.handover import asks_for_notice
 from spotwarden.recovery.identity import CLOCKS_APART
 from spotwarden.recovery.inserts import of_requests
+from spotwarden.recovery.joining import let_join
 from spotwarden.recovery.launching import prepare, request_id
 from spotwarden.recovery.leasing import is_held_by_another, lease, until
 from spotwarden.recovery.machines import launch_on, lost_on
-from spotwarden.recovery.membership import members, survey, tell_and_write
+from spotwarden.recovery.membership import survey
 from spotwarden.recovery.progress import UNANSWERED_AT_MOST
+from spotwarden.recovery.refusals import lacks_notice
 from spotwarden.recovery.removal import on_purpose, removal_of
 
 UNSEEN_AFTER = asking.A_TICK
@@ -45,7 +49,7 @@ def refill(
     if is_under_way(attempt):
         return _carry_on(facts, newest, left, policy, tick)
     if refilled(facts, attempt):
-        return _let_join(facts, attempt, left, tick)
+        return let_join(facts, attempt, left, policy, tick)
     return _ask(facts, newest, left, policy, tick)
 
 
@@ -67,6 +71,8 @@ def untold(facts: JobFacts, attempt: Attempt, policy: Policy, tick: Tick) -> Wai
 def _unknown(facts: JobFacts, name: str, node: NodeFacts | None, policy: Policy, tick: Tick) -> Wait | None:
     if node is None:
         return Wait(reason=f"{name} hasn't been checked yet")
+    if node.instance is not None and alive(node.instance):
+        return None  # Nobody has removed it: it was told of its end, which is yet to come, or does not.
     if fate_of(node, policy.recovery, tick, flexible=is_flexible(facts)) is Fate.UNTOLD:
         return Wait(
             reason=f"it is too early for the operation log to show what happened to {name}", soon=False
@@ -132,27 +138,44 @@ def _ask(
             return Tell(reason="another VM has the name of a missing node", notice=taken)
         held = {other.name for other in others}
         due = tuple(node for node in due if node not in held) or due
-    turn = (last.turn if last else 0) + 1
-    trying = Try(
-        place=place,
-        request_id=request_id(attempt.job, attempt.number, f"refill/{place}", turn),
-        at=tick.now,
-        kind=TryKind.REFILL,
-        spot=last.spot if last else True,
-        turn=turn,
-        model=last.model if last else None,
-        machine=lost_on(attempt),
-        least=1,
-        nodes=due,
-    )
+    trying = _trying(facts, place, due, policy, tick)
     asked = replace(
         attempt,
         tries=(*attempt.tries, trying)[-asking.TRIES_KEPT :],
         lease=lease(policy.recovery, tick),
         updated=tick.now,
     )
+    without = " without a notice" if last and lacks_notice(last) else ""
     return WriteAttempt(
-        reason=f"asks {place} for {', '.join(due)}", record=asked, generation=newest.generation
+        reason=f"asks {place} for {', '.join(due)}{without}", record=asked, generation=newest.generation
+    )
+
+
+def _trying(facts: JobFacts, place: str, due: tuple[str, ...], policy: Policy, tick: Tick) -> Try:
+    """The request for these nodes, as the others were asked for; without a notice that was just refused."""
+    attempt = facts.ledger[-1].attempt
+    last = attempt.tries[-1] if attempt.tries else None
+    turn = (last.turn if last else 0) + 1
+    chosen = Choosing(
+        place=place,
+        kind=TryKind.CREATE,
+        spot=last.spot if last else True,
+        model=last.model if last else None,
+        machine=lost_on(attempt),
+    )
+    refused = last is not None and lacks_notice(last)
+    return Try(
+        place=place,
+        request_id=request_id(attempt.job, attempt.number, f"refill/{place}", turn),
+        at=tick.now,
+        kind=TryKind.REFILL,
+        spot=chosen.spot,
+        turn=turn,
+        model=chosen.model,
+        machine=chosen.machine,
+        least=1,
+        nodes=due,
+        notice=False if refused else asks_for_notice(facts, attempt, chosen, policy.recovery, tick.now),
     )
 
 
@@ -180,6 +203,8 @@ def _due(
             return (), delete(there, attempt)
         elif there.status in GOING:
             wait = Wait(reason=f"{name} must be gone first")
+        else:
+            wait = Wait(reason=f"{name} still runs: it is taken, or joins again", soon=False)
     return tuple(due), wait
 
 
@@ -200,14 +225,14 @@ def _carry_on(facts: JobFacts, newest: Recorded, left: Mapping[str, str], policy
             reason="the request was accepted", record=noted, generation=newest.generation, later=True
         )
     if facts.forgotten:
-        return _came_of(facts, newest, left, tick)
+        return _came_of(facts, newest, left, policy, tick)
     if operation is None or operation.name != last.operation:
         return Look(place=last.place, operation=last.operation)
     if not operation.done:
         return Wait(reason=f"Compute Engine is still creating {', '.join(last.nodes)} in {last.place}")
     if operation.error:
         return _note(newest, tick, operation.error)
-    return _came_of(facts, newest, left, tick)
+    return _came_of(facts, newest, left, policy, tick)
 
 
 def conclude(facts: JobFacts, newest: Recorded, tick: Tick) -> Step | None:
@@ -250,7 +275,7 @@ def _send(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> Step
     )
 
 
-def _came_of(facts: JobFacts, newest: Recorded, left: Mapping[str, str], tick: Tick) -> Step:
+def _came_of(facts: JobFacts, newest: Recorded, left: Mapping[str, str], policy: Policy, tick: Tick) -> Step:
     """Let join what a request has made, all of it at once; what is gone again was refused."""
     attempt, last = newest.attempt, newest.attempt.tries[-1]
     if not facts.surveyed:
@@ -262,50 +287,7 @@ def _came_of(facts: JobFacts, newest: Recorded, left: Mapping[str, str], tick: T
     young = tick.now - last.at < UNSEEN_AFTER + CLOCKS_APART
     if young and (made - set(there) or not there):
         return Wait(reason=f"{last.place} does not show all of {', '.join(last.nodes)} yet")
-    return _let_join(facts, attempt, left, tick) if there else _note(newest, tick, TAKEN_BACK)
-
-
-def _let_join(facts: JobFacts, attempt: Attempt, left: Mapping[str, str], tick: Tick) -> Step:
-    """Let join what is ready, all at once: each change of its members interrupts the gang."""
-    there = refilled(facts, attempt).values()
-    if unready := [instance.name for instance in there if not is_ready(facts, instance, tick.now)]:
-        return Wait(reason=f"{', '.join(unready)} boots, and joins when it is set up")
-    return _join(facts, attempt, left, tick)
-
-
-def _join(facts: JobFacts, attempt: Attempt, left: Mapping[str, str], tick: Tick) -> Step:
-    """Register what is new, then write the record that names it."""
-    if not facts.surveyed:
-        return survey(facts, attempt)
-    new = {node: instance.id for node, instance in refilled(facts, attempt).items()}
-    if step := register(facts, new):
-        return step
-    changed = replace(
-        members(facts, attempt, {**left, **new}, tick),
-        reason=f"{', '.join(new)} joined: {len(left) + len(new)} nodes go on",
-        lacking={node: lacking for node, lacking in attempt.lacking.items() if node not in new},
-        tries=tuple(_answered(tried) for tried in attempt.tries[-1:]),
-    )
-    return tell_and_write(facts, changed, tick)
-
-
-def register(facts: JobFacts, ids: Mapping[str, str]) -> RegisterInstance | None:
-    """Register the first of these instances that is not yet: ids before a record names them."""
-    for node, instance_id in ids.items():
-        if node not in facts.registered and facts.registrations.get(node) != instance_id:
-            return RegisterInstance(
-                reason=f"{node} is instance {instance_id}",
-                job=facts.job,
-                node=node,
-                instance_id=instance_id,
-                generation=facts.registered_at.get(node, 0),
-            )
-    return None
-
-
-def _answered(tried: Try) -> Try:
-    """A refill that gave what it could is how its place came to have the gang."""
-    return replace(tried, kind=TryKind.CREATE, nodes=())
+    return let_join(facts, attempt, left, policy, tick) if there else _note(newest, tick, TAKEN_BACK)
 
 
 def _note(newest: Recorded, tick: Tick, error: str) -> WriteAttempt:

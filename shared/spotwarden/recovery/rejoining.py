@@ -1,10 +1,9 @@
-"""A node that its gang goes on without, and that was started again: it joins by the next record.
+"""A node that its gang goes on without joins again: it was started again, or told of its end and not taken.
 
 Its VM is the one that was a member; whoever starts a stopped VM wants it back.
 """
 
 from collections.abc import Mapping
-from datetime import datetime
 
 from msgspec.structs import replace
 
@@ -13,8 +12,8 @@ from spotwarden.model.attempt import Attempt
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.instance import Instance, Status
 from spotwarden.model.tick import Tick
+from spotwarden.recovery.joining import register
 from spotwarden.recovery.membership import members, survey, tell_and_write
-from spotwarden.recovery.refilling import register
 
 
 def rejoin(facts: JobFacts, attempt: Attempt, left: Mapping[str, str], tick: Tick) -> Step | None:
@@ -36,20 +35,22 @@ def rejoin(facts: JobFacts, attempt: Attempt, left: Mapping[str, str], tick: Tic
 
 
 def returned(facts: JobFacts, attempt: Attempt) -> dict[str, Instance]:
-    """Former members that run, were started after they had gone, and say that they wait to join."""
-    gone: dict[str, tuple[str, datetime | None]] = {
-        lacking.instance_id: (node, lacking.since) for node, lacking in attempt.lacking.items()
-    }
-    gone |= {removal.instance_id: (node, removal.at) for node, removal in attempt.removed.items()}
+    """Former members that run, and have said since they had gone that they wait to join.
+
+    One that was removed was started after that. One that was told of its preemption may not have been taken.
+    """
+    lost = {lacking.instance_id: (node, lacking.since) for node, lacking in attempt.lacking.items()}
+    removed = {removal.instance_id: (node, removal.at) for node, removal in attempt.removed.items()}
     return {
         instance.name: instance
         for instance in facts.instances
         if (said := facts.waiting.get(instance.id))
         and instance.status is Status.RUNNING
-        and (was := gone.get(instance.id))
+        and (was := removed.get(instance.id) or lost.get(instance.id))
         and instance.name == was[0]
         and instance.name not in attempt.instances
         and was[1] is not None
         and instance.started is not None
-        and was[1] < instance.started <= said
+        and was[1] < (instance.started if instance.id in removed else said)
+        and instance.started <= said
     }

@@ -130,7 +130,8 @@ class Launch(Command, frozen=True, kw_only=True, tag=True):
     `gpus` each VM has; `shy` ones do not register their ids; `mute` ones send no heartbeat; `capped` ones say
     in job.toml how long they may run; `odd` ones are not what the policy wants; `owned` ones name a person.
     A Flex-start VM waits for `valid` seconds and runs for `longest`; at that limit it is stopped, and `kept`,
-    or deleted. What `climbs` has a ladder: spot VMs, then Flex-start ones, then on-demand ones.
+    or deleted. What `climbs` has a ladder: spot VMs, then Flex-start ones, then on-demand ones. The nodes of
+    a gang that bends may be `told` before they are taken.
     """
 
     kind: Kind
@@ -147,6 +148,7 @@ class Launch(Command, frozen=True, kw_only=True, tag=True):
     longest: int = 604_800
     kept: bool = False
     climbs: bool = False
+    told: bool = False
 
 
 class Behave(Command, frozen=True, kw_only=True, tag=True):

@@ -6,7 +6,7 @@ from random import Random
 from msgspec.structs import replace
 
 from tests.simulation import commands as c
-from tests.simulation.draw import FATES, HURT, LIES, SKEWS
+from tests.simulation.draw import FATES, FORETOLD, HURT, IN_VAIN, LIES, SKEWS
 from tests.simulation.plane import commands as p
 
 Maker = Callable[[Random], c.Command]
@@ -144,6 +144,14 @@ def draw(
 
     With a `story` it tells that one and no other.
     """
+    drawn = _drawn(seed, kinds, without, story)
+    bent = any(isinstance(command, p.Launch) and command.kind is c.Kind.BENT for command in drawn)
+    apart = Random(f"{seed}/told")
+    told = bent and "told" not in without and apart.random() < FORETOLD
+    return [*_foretold(apart, drawn)] if told else drawn
+
+
+def _drawn(seed: str, kinds: Collection[c.Kind], without: Collection[str], story: str) -> list[c.Command]:
     chance = Random(seed)
     choice = sorted(kinds, key=lambda kind: kind.name)
     drawn: list[c.Command] = [launched(chance, choice) for _ in range(chance.choice((1, 1, 2, 2, 3)))]
@@ -188,6 +196,20 @@ def _bent(chance: Random, drawn: list[c.Command]) -> Iterator[c.Command]:
         if chance.random() < 0.5:
             yield p.Tick(minutes=chance.choice((5, 20, 60)))
     yield from drawn[at:]
+
+
+def _foretold(chance: Random, drawn: list[c.Command]) -> Iterator[c.Command]:
+    """The same with gangs that bend whose nodes are told before they are taken, or in vain."""
+    for command in drawn:
+        if isinstance(command, c.Preempt | c.FailHost | p.Gcloud) and chance.random() < IN_VAIN:
+            yield c.Announce(vm=anyone(chance), times=chance.choice((1, 2)))
+            yield c.Pass(seconds=chance.choice((1, 35, 95, 130)))
+        is_bent = isinstance(command, p.Launch) and command.kind is c.Kind.BENT
+        yield replace(command, told=True) if is_bent else command
+        if isinstance(command, c.Preempt) and chance.random() < OUT:
+            # A sweep between its word and its end.
+            yield c.Pass(seconds=95)
+            yield replace(_sweep(chance), function=p.Function.RECOVER, about=None)
 
 
 def _machines(chance: Random, drawn: list[c.Command]) -> Iterator[c.Command]:

@@ -12,7 +12,18 @@ from tests.fakes.beats import kit_beat
 from tests.fakes.cloud import MemoryCloud
 from tests.fakes.vms import Vm
 from tests.simulation.commands import Kind, Word
-from tests.simulation.guests import AGAIN, BOOT, BY_NAME, GUEST, LATE, NOTICE, SHUTDOWN
+from tests.simulation.guests import (
+    AGAIN,
+    BOOT,
+    BY_NAME,
+    GUEST,
+    LATE,
+    LOOK,
+    NOTICE,
+    RESERVE,
+    SHUTDOWN,
+    UNBELIEVED,
+)
 from tests.simulation.plane.commands import Mood
 from tests.simulation.plane.google import PlaneMetrics
 from tests.simulation.plane.handover import Handover, number_of, records_of
@@ -226,9 +237,38 @@ class Guests:
         body = self._body(self._mine[vm.seen.id], vm, early=True)
         self._cloud.compute.vms.later(SHUTDOWN, lambda: self._mark(vm, body))
 
-    def _body(self, job: PlaneJob, vm: Vm, *, early: bool = False) -> bytes:
-        said = {"job": job.name, "node": vm.seen.name, "instance_id": vm.seen.id, "zone": vm.seen.zone}
-        return msgspec.json.encode({**said, "attempt": vm.seen.attempt, "early": early})
+    def part(self, vm: Vm) -> None:
+        """Hand over shortly before the end of the notice: the others of its gang go on without it."""
+        self._cloud.compute.vms.later(NOTICE - RESERVE, lambda: self._part(vm))
+
+    def _part(self, vm: Vm) -> None:
+        job = self._mine[vm.seen.id]
+        if vm.seen.status is Status.RUNNING:
+            job.doomed.add(vm.seen.id)
+            self._silence(vm)
+            self._mark(vm, self._body(job, vm, early=True, handed_over=True))
+
+    def go_back(self, vm: Vm, waited: timedelta = timedelta(0)) -> None:
+        """Go on, since it was not taken: as a member, or once a record names it."""
+        job = self._mine[vm.seen.id]
+        if vm.seen.status is not Status.RUNNING or waited > UNBELIEVED:
+            return
+        job.doomed.discard(vm.seen.id)
+        newest = next(reversed(records_of(self._cloud, self._layout, job)), None)
+        lacking = newest.lacking.get(vm.seen.name) if newest else None
+        if lacking is not None and lacking.instance_id == vm.seen.id:
+            self._silence(vm)
+            self._kit.join(job, vm)
+            return
+        if not waited:
+            self._mark(vm, self._body(job, vm, early=True))
+            if vm.seen.id not in self.programs:
+                self._begin(vm, job)
+        self._cloud.compute.vms.later(LOOK, lambda: self.go_back(vm, waited + LOOK))
+
+    def _body(self, job: PlaneJob, vm: Vm, **said: bool) -> bytes:
+        whose = {"job": job.name, "node": vm.seen.name, "instance_id": vm.seen.id, "zone": vm.seen.zone}
+        return msgspec.json.encode({**whose, "attempt": vm.seen.attempt, **said})
 
     def _mark(self, vm: Vm, body: bytes) -> None:
         name = self._layout.build(MarkerName(node=vm.seen.name))

@@ -37,6 +37,7 @@ class _Written(NamedTuple):
     valid: int
     longest: int
     kept: bool
+    told: bool
 
 
 class PlaneJob(RecoveredJob, kw_only=True):
@@ -80,6 +81,11 @@ class PlaneJob(RecoveredJob, kw_only=True):
     climbs: bool = False
 
     @property
+    def parts(self) -> bool:
+        """Whether it is a gang that bends, with the job kit, whose nodes hand over before they are taken."""
+        return super().parts and self.name[-1] in "02468" and not self.mute
+
+    @property
     def least(self) -> int:
         """How many of its nodes are enough, of a gang that bends."""
         return len(self.nodes) - 1
@@ -108,6 +114,7 @@ class PlaneJob(RecoveredJob, kw_only=True):
             self.valid,
             self.longest,
             self.kept,
+            self.parts,
         )
 
     @property
@@ -118,6 +125,7 @@ class PlaneJob(RecoveredJob, kw_only=True):
             f'owner = "{self.owner}"' if self.owner else "",
             'handover = true\nwork = "40h"' if self.kind is Kind.EARLY else "",
             f'nodes = "{self.least}:{len(self.nodes)}"' if self.kind is Kind.BENT else "",
+            "handover = true" if self.parts else "",
             f"machines = {msgspec.json.encode(self.machines[1:]).decode()}" if self.allowed else "",
             f"ladder = [{LADDER}]" if self.climbs else "",
         ]
@@ -152,6 +160,7 @@ def new_job(number: int, said: Asked) -> PlaneJob:
         longest=said.longest,
         kept=said.kept,
         climbs=said.climbs,
+        told=said.told,
     )
 
 
@@ -164,7 +173,7 @@ def _script(said: _Written) -> bytes:
     what = f"bulk create --name-pattern={name}-# --count={said.nodes}" if gang else f"create {name}"
     place = "--region=us-central1" if said.kind is Kind.ROAM else f"--zone={said.zone}"
     cards = f" --accelerator=type=nvidia-l4,count={said.gpus}" if said.gpus else ""
-    early = said.kind is Kind.EARLY
+    early = said.kind is Kind.EARLY or said.told
     track, notice = ("beta ", " --preemption-notice-duration=120s") if early else ("", "")
     model = "--provisioning-model=SPOT"
     if said.kind is Kind.FLEX:

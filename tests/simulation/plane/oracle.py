@@ -536,7 +536,9 @@ class Oracle:
 
         Of a gang that bends the rest goes only where it is not enough any more.
         """
-        up = {other.seen.name for other in self.there(job) if other.seen.status in UP}
+        # What has handed over since it was told of its end is none of those that run on.
+        there = [other for other in self.there(job) if other.seen.id not in job.doomed]
+        up = {other.seen.name for other in there if other.seen.status in UP}
         if job.kind is Kind.BENT and vm.seen.name in up and len(up) >= job.least and not job.over:
             return "enough of a gang that bends runs, and it is one of these"
         if vm.seen.status in ASIDE or vm.seen.id in job.doomed or job.doubtful:

@@ -23,6 +23,7 @@ from tests.fakes.beats import kit_beat
 from tests.fakes.fate import NOBODY, is_flexible
 from tests.fakes.vms import Vm
 from tests.simulation import commands as c
+from tests.simulation.guests import MARGIN
 from tests.simulation.jobs import CRASHED, ENDED, FAR, MACHINES, ZONES
 from tests.simulation.plane import commands as p
 from tests.simulation.plane.google import REPAIR
@@ -176,9 +177,11 @@ class PlaneWorld(Waiting):
         job = self.mine[vm.seen.id]
         if is_flexible(vm.body):
             self.live_long(vm)
-        if job.kind is c.Kind.EARLY and command.word is not c.Word.NONE:
+        if (job.kind is c.Kind.EARLY or job.parts) and command.word is not c.Word.NONE:
             job.doomed.add(vm.seen.id)
             self.guests.announce(vm)
+            if job.parts:
+                self.guests.part(vm)
             self.compute.vms.later(NOTICE, lambda: self.take(vm, command.word))
         else:
             self.take(vm, command.word)
@@ -247,7 +250,13 @@ class PlaneWorld(Waiting):
     def _announce(self, command: c.Announce) -> None:
         """A VM of a job that wants no early successor is told that it is taken, says so, and is not taken."""
         vm = self.pick_vm(command.vm)
-        if vm is not None and self.mine[vm.seen.id].kind is not c.Kind.EARLY:
+        if vm is not None and self.mine[vm.seen.id].parts:
+            # It is called off before its job kit has handed over, or after that.
+            self.guests.announce(vm)
+            if command.times > 1:
+                self.guests.part(vm)
+                self.compute.vms.later(NOTICE + MARGIN, lambda: self.guests.go_back(vm))
+        elif vm is not None and self.mine[vm.seen.id].kind is not c.Kind.EARLY:
             for time in range(command.times):
                 self.compute.vms.later(time * NOTICE / 2, lambda: self.guests.announce(vm))
 

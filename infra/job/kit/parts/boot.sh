@@ -18,10 +18,23 @@ main() {
   prepare
   case $? in
     0) live ;;
-    1) ! hands_over || announce ;;
+    1)
+      ! hands_over || announce
+      ! begins_anew || { main && return; }
+      ;;
     *) finish "$REFUSED" ;;
   esac
   end_loops
+}
+
+# Whether this VM, which was told of its end before it was a member, is not taken after all: it would be waited for.
+begins_anew() {
+  [ -n "$WAITS" ] && hands_over || return
+  NOTICED=$SECONDS
+  outlives_notice || return
+  say "this VM was not preempted: it starts again"
+  end_loops
+  TAKEN=""
 }
 
 make_place() {

@@ -59,7 +59,7 @@ write_hostfile() {
 watch_peers() {
   local pause=$LOOK due
   setting early
-  [ -z "${REPLY#0}" ] || [ -n "$BENDS" ] || pause=$((LOOK < TOLD_LOOK ? LOOK : TOLD_LOOK))
+  [ -z "${REPLY#0}" ] || pause=$((LOOK < TOLD_LOOK ? LOOK : TOLD_LOOK))
   due=$((SECONDS + LOOK - pause))
   rm -f "$HURRY"
   while sleep "$pause"; do
@@ -81,7 +81,7 @@ watch_peers() {
 save_with_peers() {
   if [ -z "$TOLD_PEERS" ]; then
     SAVED_FOR="" && rm -f "$HURRY"
-  elif [ -e "$HANDING" ]; then
+  elif [ -e "$HANDING" ] || [ "$PEERS" = lost ]; then
     return 0
   elif [ "$SAVED_FOR" != "$TOLD_PEERS" ]; then
     SAVED_FOR=$TOLD_PEERS SAVE_AGAIN=$((SECONDS + NOTICE_SECONDS / 2))
@@ -133,7 +133,7 @@ look_at_markers() {
     if [ "$place" = "$RANK" ] || ! grep -q "/$REPLY$" "$STATE/markers" || ! of_this_attempt "$REPLY"; then
       continue
     fi
-    if [ -n "$BENDS" ] || [[ ! $REPLY =~ \"early\":\ *true ]]; then
+    if [[ ! $REPLY =~ \"early\":\ *true ]]; then
       PEERS=lost
       return
     fi

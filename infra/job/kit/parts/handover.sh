@@ -10,10 +10,10 @@ PREDECESSOR="" STANDBY="" NOTICED=0
 
 # --- The VM that will be taken. ---
 
-# Whether it was told beforehand, and nobody has pressed the power button yet. What a gang that bends loses it does without.
+# Whether it was told beforehand, and nobody has pressed the power button yet.
 hands_over() {
   setting early
-  [[ $TAKEN == preempted || $TAKEN == moved ]] && [ -z "$BENDS" ] && [ -n "${REPLY#0}" ] && [ ! -e "$STATE/shutdown" ]
+  [[ $TAKEN == preempted || $TAKEN == moved ]] && [ -n "${REPLY#0}" ] && [ ! -e "$STATE/shutdown" ]
 }
 
 # Call the successor, or the other nodes of a gang, and train on until just enough of the notice is left to stop and to upload
@@ -23,6 +23,8 @@ use_notice() {
   NOTICED=$SECONDS
   number reserve 30
   most=$((NOTICE_SECONDS - REPLY))
+  # The others wait for a member that waits for them: it says at once that it does not come.
+  [ -z "$WAITS" ] || most=0
   : >"$HANDING"
   say "this VM will be $TAKEN in $NOTICE_SECONDS s; the program continues for $((most > 0 ? most : 0)) s more"
   ask_for_checkpoint
@@ -225,6 +227,11 @@ outlives_notice() {
     get "$HERE/metadata/attempts/$NEXT.json" "$file" 20
     case $? in
       0)
+        if goes_on_without_me "$file"; then
+          preempted 5
+          [ $? != 1 ] || break
+          continue
+        fi
         successor_runs || continue
         say "this VM was not preempted, and its successor runs"
         leave
@@ -253,11 +260,21 @@ take_back() {
   forget_notice
 }
 
-# The others have stopped as well: the first node has all run the program again. Fails where there is nothing to run.
+# The others have stopped as well: the first node has all run the program again. Those of a gang that bends may go on
+# already: then this node waits to be one of them again. Fails where there is nothing to run.
 return_to_gang() {
+  local file=$STATE/next.$BASHPID
+  if [ -n "$WAITS" ] || { get "$HERE/metadata/attempts/$NEXT.json" "$file" 20 && goes_on_without_me "$file"; }; then
+    leave_epoch
+    FENCED="" && rm -f "$STATE/fenced"
+    return
+  fi
+  # It has not handed over any more.
+  patiently 20 write_marker early
   STOPPED=1 PEERS_SAY=lost
   finish_gang || return
   end_loops
+  loop watch_preemption
   PEERS_SAY=""
 }
 

@@ -113,8 +113,8 @@ live() {
       continue
     fi
     if [ -n "$FENCED" ]; then
-      give_way
-      return
+      ! give_way || return
+      continue
     fi
     STOPPED=${PEERS_SAY:+1}
     end_loops
@@ -127,6 +127,7 @@ live() {
     loop watch_preemption
     finish_gang || return
     end_loops
+    loop watch_preemption
     PEERS_SAY=""
   done
 }
@@ -178,11 +179,19 @@ whole_until() {
   REPLY=$((${KILLED:-$REPLY} - 2))
 }
 
-# Another VM goes on with the job. What this one has trained since then is lost.
+# Another VM goes on with the job. What this one has trained since then is lost. 1 where a gang that bends went on without
+# it since it was told of its end, which did not come: then it waits to join.
 give_way() {
   end_loops
   stop_program 2
   say "the program was stopped: a newer attempt has taken over the job"
+  if wants_me_back; then
+    UNSAVED=""
+    leave_epoch
+    FENCED="" && rm -f "$STATE/fenced"
+    loop watch_preemption
+    return 1
+  fi
   if has_moved || [ -n "$BENDS" ]; then
     # The name of a node that is no member is free for the one that takes its place.
     leave
@@ -216,9 +225,13 @@ hand_over() {
       patiently 20 write_marker early && say "the early marker is written"
     fi
     [ "$SECONDS" -ge "$end" ] || say_last
+    [ "$NODES" = 1 ] || [ ! -e "$HANDING" ] || [ "$TAKEN" != preempted ] || tell_recovery
   fi
   : >"$STATE/done"
 }
+
+# Those of a gang that bends go on without this node as soon as recovery knows that it has stopped.
+tell_recovery() { patiently 20 write_marker handed-over; }
 
 # upload_last END WHOLE: the output, as often as there is time for: an object takes one write a second, and its newest
 # version may have gone up a moment ago.

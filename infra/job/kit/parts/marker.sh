@@ -1,11 +1,13 @@
 # --- The marker: this node was shut down while its job was running. ---
 
-# write_marker [EARLY [SECONDS]]: a try that takes longer than that is given up.
+# write_marker [EARLY [SECONDS]]: a try that takes longer than that is given up. EARLY is "early", or "handed-over" once
+# the program has stopped, and what it wrote is uploaded.
 write_marker() {
-  local early=$1 moment
+  local early=${1:+, \"early\": true} moment
+  [ "$1" != handed-over ] || early+=', "handed_over": true'
   printf -v moment '%(%Y-%m-%dT%H:%M:%SZ)T' -1
   printf '{"job": "%s", "node": "%s", "instance_id": "%s", "zone": "%s", "attempt": %s, "at": "%s"%s}' \
-    "$JOB" "$NODE" "$ID" "$ZONE" "$ATTEMPT" "$moment" "${early:+, \"early\": true}" >"$STATE/marker.$BASHPID"
+    "$JOB" "$NODE" "$ID" "$ZONE" "$ATTEMPT" "$moment" "$early" >"$STATE/marker.$BASHPID"
   put "$STATE/marker.$BASHPID" "${PREFIX}preempted-jobs/$NODE" "" "${2:-6}"
 }
 

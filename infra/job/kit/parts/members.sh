@@ -92,6 +92,19 @@ members_changed() {
   return 0
 }
 
+# Whether it wants this VM back once that was not taken, and has said that it waits.
+wants_me_back() {
+  local file=$STATE/wanted.$BASHPID
+  get "$HERE/metadata/attempts/$NEXT.json" "$file" 20 && goes_on_without_me "$file" || return
+  [[ $REPLY =~ \"lacking\":\{.*\"$NODE\":\{\"instance_id\":\"$ID\" ]]
+}
+
+# Whether the record in this file is that of a gang that bends, which goes on without this VM.
+goes_on_without_me() {
+  read_record "$1"
+  [[ $REPLY == *'"bent":true'* ]] && ! names_me
+}
+
 # Whether this process has followed the chain to an epoch that its program is not of.
 moved_on() { [ -n "${BENT_TO:-}" ] && [ "$BENT_TO" != "$EPOCH" ]; }
 

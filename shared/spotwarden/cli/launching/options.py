@@ -61,7 +61,7 @@ OPTIONS = (
     click.option("--on-demand", is_flag=True, help="Use on-demand VMs: costlier, never preempted."),
     click.option(
         "--handover/--no-handover", default=None,
-        help="Train on for the 120 s notice of a preemption [default: for spot VMs of a fixed number].",
+        help="Train on for the 120 s notice of a preemption [default: for spot VMs].",
     ),
     click.option("--disk-gb", type=click.IntRange(10, 65536), help="Boot disk size in GB."),
     click.option("--service-account", default="", help="Service account [default: Compute Engine's]."),
@@ -103,13 +103,11 @@ def asked_of(said: Mapping[str, Any], context: Context) -> LaunchRequest:
     if not said["region"]:
         said = {**said, "zone": said["zone"] or os.environ.get("SPOTWARDEN_ZONE", "")}
     if said["handover"] is None:
-        fixed = least == most and not machine.topology
-        said = {**said, "handover": not said["on_demand"] and fixed}
+        said = {**said, "handover": not said["on_demand"] and not machine.topology}
     _check_place(said, machine, context)
-    if said["handover"] and (said["on_demand"] or said["least_nodes"]):
+    if said["handover"] and said["on_demand"]:
         raise click.UsageError(
-            "--handover is for spot VMs of a fixed number: leave out --on-demand, any other"
-            " --provisioning-model, and the range of --nodes"
+            "--handover is for spot VMs: leave out --on-demand and any other --provisioning-model"
         )
     if said["least_nodes"] and said["region"]:
         raise click.UsageError(

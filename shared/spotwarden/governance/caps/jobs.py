@@ -53,7 +53,10 @@ def of_job(job: str, machines: Sequence[Machine], facts: CapFacts, brief: Brief)
     if records.ended and not (found and found.ripe):
         found = replace(found, level=0) if found and account.more else None
     return spare(
-        found and _without_extending(_of_this_run(found, machines, records.file, brief), brief), machines, records, brief
+        found and _without_extending(_of_this_run(found, machines, records.file, brief), brief),
+        machines,
+        records,
+        brief,
     )
 
 
