@@ -273,7 +273,14 @@ def main(count: int, seed: int, python: Path, keep: str) -> int:
         disk.mkdir(parents=True)
         (home / "policy.toml").write_text(POLICY)
         with served(home, home / "policy.toml") as cloud:
-            words = ("--nodes", f"2:{NODES}", "--flag=--metadata=spotwarden-sync=2", "--code", str(TORCH))
+            words = (
+                "--nodes",
+                f"2:{NODES}",
+                "--no-handover",
+                "--flag=--metadata=spotwarden-sync=2",
+                "--code",
+                str(TORCH),
+            )
             launch_with(cloud, NAME, words, (command(torchrun, disk, steps),))
             play = Play(cloud, disk, count, seed)
             lasted = play.run()

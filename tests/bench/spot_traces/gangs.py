@@ -1,12 +1,14 @@
 """Gangs of 16 on the H100 probes, which tell how many of 16 VMs each zone gave: whole, or bent.
 
 A gang of k nodes trains at k/16 of its speed. A loss is heard of after a minute and costs those that are left
-another one; a VM that joins, or a gang that moves, costs half a minute. A new VM trains after twelve. Each
-request takes 20 s and tells only what it was answered: a refusal stands in the memory of places.
+another one; one that was told of 120 s before stops all for the last half minute of that, and the others
+change meanwhile. A VM that joins, or a gang that moves, costs half a minute. A new VM trains after twelve.
+Each request takes 20 s and tells only what it was answered: a refusal stands in the memory of places.
 
     cd tests/bench && python -m spot_traces.gangs
 """
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import mean
@@ -23,6 +25,8 @@ from .table import Table, show
 
 NODES = 16
 HEARD, IN_PLACE, JOINED, BOOT = 60.0, 60.0, 30.0, 720.0
+TOLD = 35.0
+"""All stop 30 s before the end of a node that is told; the others have heard and changed in so long."""
 AGAIN = 600.0
 SHORT = 2
 """How many nodes are missing when a gang that moves looks for another place: chosen on even seeds."""
@@ -32,13 +36,18 @@ SHORT = 2
 class Way:
     """How a gang is kept: how many nodes are enough, and whether it moves to a place that has all of them.
 
-    The product does not move gangs. `in_place` is what a loss costs those that are left, in seconds.
+    The product does not move gangs. `in_place` is what a loss costs those that are left, in seconds, where
+    no node is `told` of it before. `again` is how often missing nodes are asked for, and `steps` are the
+    numbers that every place is asked for in turn where the gang is made anew.
     """
 
     least: int = NODES
     moves: bool = False
     in_place: float = IN_PLACE
     places: int = 8
+    told: bool = False
+    again: float = AGAIN
+    steps: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -74,6 +83,8 @@ class Gang:
     moved: int = 0
     vm_hours: float = 0.0
     cost: float = 0.0
+    pause: str = ""
+    spent: dict[str, float] = field(default_factory=lambda: defaultdict(float))
 
     @property
     def held(self) -> int:
@@ -102,6 +113,7 @@ class Gang:
         """Train until the next thing may happen."""
         works = self.now >= self.paused and self.nodes > 0
         span = min(self.next_moments(works=works)) - self.now
+        self.account(span, works=works)
         if works:
             left = self.left - span * self.nodes / NODES
             self.left = left if left > A_MOMENT else 0.0
@@ -110,6 +122,21 @@ class Gang:
         self.cost += self.held * self.prices[self.zone] * span / HOUR
         self.cost += moving * self.prices[self.moving.zone] * span / HOUR if self.moving else 0.0
         self.now += span
+
+    def account(self, span: float, *, works: bool) -> None:
+        """Note what the span is short of the work of 16 nodes, and why."""
+        short = 1 - self.nodes / NODES
+        best = max(self.room(zone) for zone in self.order[: self.way.places])
+        elsewhere = max(0.0, min(best, NODES) - self.nodes) / NODES
+        self.spent["fewer nodes, and no zone had more"] += span * (short - elsewhere)
+        self.spent["fewer nodes, and another zone had more"] += span * elsewhere
+        if not works:
+            self.spent[self.pause] += span * self.nodes / NODES
+
+    def rest(self, until: float, why: str) -> None:
+        """Train nothing until then."""
+        if until > self.paused:
+            self.paused, self.pause = until, why
 
     def next_moments(self, *, works: bool) -> Iterator[float]:
         """When a round ends, a VM is there, a place is asked, a pause ends, or the work is done."""
@@ -122,15 +149,18 @@ class Gang:
 
     def place(self) -> None:
         """Ask each place for all nodes, then each for what is enough; then wait."""
-        for least in dict.fromkeys((NODES, self.way.least)):
+        began = self.now
+        for least in dict.fromkeys((NODES, *self.way.steps, self.way.least)):
             for zone in self.ordered() or self.order[: self.way.places]:
                 room = self.room(zone)
                 if room >= least:
+                    self.spent["no zone had enough, and was asked"] += self.now - began
                     self.begin(zone, min(room, NODES))
                     return
                 self.memory.learn(zone, PlaceEvent.STOCKOUT, self.now)
                 self.now += self.job.ask
         self.now += self.backed
+        self.spent["no zone had enough, and was asked"] += self.now - began
         self.backed = min(2 * self.backed, AGAIN)
 
     def ordered(self) -> Sequence[str]:
@@ -143,7 +173,7 @@ class Gang:
         """Be made anew there."""
         self.memory.learn(zone, PlaceEvent.GAVE, self.now)
         self.zone, self.nodes, self.boots, self.backed = zone, nodes, [], 30.0
-        self.paused = self.now + BOOT
+        self.rest(self.now + BOOT, "all boot anew")
         self.ask_at = self.move_at = self.now
 
     def lose(self) -> None:
@@ -161,7 +191,7 @@ class Gang:
         elif fell:
             self.bends += 1
             self.ask_at = self.move_at = self.now
-            self.paused = max(self.paused, self.now + HEARD + self.way.in_place)
+            self.rest(self.now + (TOLD if self.way.told else HEARD + self.way.in_place), "a loss")
 
     def lose_boots(self, count: int) -> None:
         """Lose so many VMs that boot."""
@@ -187,16 +217,17 @@ class Gang:
             return
         self.zone, self.nodes, self.boots = "", 0, []
         self.now += HEARD
+        self.spent["too few were left, and that was heard of"] += HEARD
 
     def grow(self) -> None:
         """Take in what has booted, ask for what is missing, and look for a place that has all."""
         if ready := sum(count for at, count in self.boots if at <= self.now):
             self.nodes += ready
             self.boots = [(at, count) for at, count in self.boots if at > self.now]
-            self.paused = max(self.paused, self.now + JOINED)
+            self.rest(self.now + JOINED, "new nodes join")
         missing = NODES - self.held
         if missing and self.now >= self.ask_at:
-            self.ask_at = self.now + AGAIN
+            self.ask_at = self.now + self.way.again
             spare = min(missing, self.room(self.zone) - self.held)
             if spare > 0:
                 self.boots.append((self.now + BOOT, spare))
@@ -232,7 +263,8 @@ class Gang:
     def arrive(self, move: Move, at: float) -> None:
         """Go on there."""
         self.zone, self.nodes, self.boots, self.moving = move.zone, move.nodes, [], None
-        self.paused, self.moved = at + JOINED, self.moved + 1
+        self.rest(at + JOINED, "the gang moves")
+        self.moved += 1
         self.ask_at = self.move_at = self.now
 
 
@@ -248,15 +280,18 @@ def rooms() -> dict[str, list[int]]:
     return found
 
 
+BENDS = Way(least=8, told=True)
 WAYS = {
     "all or none": Way(),
-    "bends, 8:16": Way(least=8),
-    "bends, 6:16": Way(least=6),
-    "bends, 4:16": Way(least=4),
-    "bends, 8:16, and moves where all 16 are *": Way(least=8, moves=True),
-    "  with 15 s for a loss *": Way(least=8, moves=True, in_place=15.0),
-    "bends, 4:16, and moves *": Way(least=4, moves=True),
-    "bends, 2:16, and moves *": Way(least=2, moves=True),
+    "bends, 8:16": BENDS,
+    "  and is not told of losses": replace(BENDS, told=False),
+    "  and asks for what is missing each 3 min *": replace(BENDS, again=180.0),
+    "  and asks places for 14, 12 and 10 before 8 *": replace(BENDS, steps=(14, 12, 10)),
+    "bends, 6:16": replace(BENDS, least=6),
+    "bends, 4:16": replace(BENDS, least=4),
+    "bends, 8:16, and moves where all 16 are *": replace(BENDS, moves=True),
+    "bends, 4:16, and moves *": replace(BENDS, least=4, moves=True),
+    "bends, 2:16, and moves *": replace(BENDS, least=2, moves=True),
 }
 
 
@@ -264,7 +299,7 @@ def study() -> Iterator[Table]:
     """Every home of the eight US zones, and one zone alone."""
     zones = us(list(h100(NODES, held=False).values()))
     for places, title in ((8, "8 US zones, mean of 8 homes"), (1, "one fixed zone, each of 8")):
-        ways = {name: way for name, way in WAYS.items() if places > 1 or not way.moves}
+        ways = {name: way for name, way in WAYS.items() if places > 1 or not (way.moves or way.steps)}
         rows = [[name, *_figures(runs(zones, way, places))] for name, way in ways.items()]
         yield Table(
             title=f"100 h of work, gang of 16 H100 VMs, {title} (goals: 110 h; twice as many runs that end)",
@@ -273,6 +308,28 @@ def study() -> Iterator[Table]:
             note="Traces: GCP H100 probes, October 2025 (SkyNomad artifact); prices of 2025-10-23. "
             "* is not built.",
         )
+    yield _where_it_goes(zones)
+
+
+def _where_it_goes(zones: Sequence[Zone]) -> Table:
+    """What the hours beyond the work are spent on, in eight zones."""
+    ways = {name: way for name, way in WAYS.items() if way.least == BENDS.least and not way.steps}
+    spent = {name: _spent(runs(zones, way, 8)) for name, way in ways.items()}
+    whys = sorted({why for of in spent.values() for why in of}, key=lambda why: -spent["bends, 8:16"][why])
+    return Table(
+        title="Hours beyond the 100, and what for: a training on 8 of 16 nodes spends half of its own",
+        head=("", *(name.strip() for name in ways)),
+        rows=[[why, *(f"{of[why]:.2f}" for of in spent.values())] for why in whys],
+        note="* is not built.",
+    )
+
+
+def _spent(found: Sequence[Gang]) -> dict[str, float]:
+    total: dict[str, float] = defaultdict(float)
+    for gang in found:
+        for why, seconds in gang.spent.items():
+            total[why] += seconds / HOUR / len(found)
+    return total
 
 
 def _ends_at_best(zones: Sequence[Zone]) -> Iterator[list[str]]:
