@@ -8,7 +8,7 @@ import pytest
 from spotwarden import clock
 from spotwarden.cli.looking import show as command
 from spotwarden.cli.main import main
-from spotwarden.layout import AvoidedZones, CreateScript, OpenJob, SweepTurn
+from spotwarden.layout import AvoidedZones, CreateScript, JobFileName, OpenJob, SweepTurn
 from spotwarden.model.attempt import AttemptState, Lease, Removal, Try
 from spotwarden.model.placement import AvoidedPlace, AvoidedPlaces
 from spotwarden.model.slices import SliceGroup
@@ -97,6 +97,21 @@ def test_a_wait_says_until_when(speaker, run):
     assert said(run(), "next") == ["no action needed: Spotwarden continues it within a minute"]
     speaker.wait(299)
     assert "Spotwarden continues it" in said(run(), "next")[0]
+
+
+@pytest.mark.parametrize(("zone", "waits"), [("us-central1-a", True), ("us-central1-b", False)])
+def test_a_job_that_waits_for_a_name_says_who_has_it(speaker, run, zone, waits):
+    """Nobody but that VM's owner can free it; one in a zone that the job does not ask for is no matter."""
+    speaker.put(CreateScript(job=JOB), "gcloud compute instances create train --zone=us-central1-a\n")
+    speaker.put(JobFileName(job=JOB), "places = []\n")
+    waiting(speaker, state=AttemptState.BACKING_OFF, tries=())
+    speaker.up("9", zone)
+    (step,) = said(run(), "next")
+    assert (
+        step.startswith("VM train in us-central1-a (ID 9, RUNNING) has the name, and it is not one") is waits
+    )
+    assert ("once the name is free" in step) is waits
+    assert ("no action needed" in step) is not waits
 
 
 def test_a_claim_waits_for_its_lease(speaker, run):

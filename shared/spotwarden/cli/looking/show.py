@@ -17,6 +17,7 @@ from spotwarden.cli.looking.forecasts import OPEN, forecast
 from spotwarden.cli.looking.ladders import ladder_lines
 from spotwarden.cli.looking.members import changes, members
 from spotwarden.cli.looking.signals import seen_of, signal_table
+from spotwarden.cli.looking.waiting import held
 from spotwarden.cli.looking.what_next import WAITING, JobDetails, next_step
 from spotwarden.cli.table import duration, plain
 from spotwarden.governance.cases.history import standing
@@ -77,6 +78,7 @@ def show(job: str, *, as_json: bool, with_signals: bool) -> None:
         now=now,
         swept=_swept(context),
         left=tuple(left_running(details.facts, instances)),
+        held=held(context, details.facts, instances) if row.status in WAITING else (),
         members=members(details.facts, context.agreed().placement.block, now),
         avoided=_avoided(context, now) if row.status in WAITING else (),
         ladder=tuple(ladder_lines(context, details.facts, now)) if row.status in OPEN else (),

@@ -38,7 +38,7 @@ NEXT: Mapping[Standing, str] = {
 class JobDetails(msgspec.Struct, frozen=True, kw_only=True):
     """All that is shown of a job, as it is `now`; `swept` is when recovery last looked at all jobs.
 
-    `left` are the names of its VMs that run although it is over.
+    `left` are the names of its VMs that run although it is over; `held` says which VMs have its names.
     """
 
     experiment: JobSummary
@@ -49,6 +49,7 @@ class JobDetails(msgspec.Struct, frozen=True, kw_only=True):
     now: datetime
     swept: datetime | None = None
     left: tuple[str, ...] = ()
+    held: tuple[str, ...] = ()
     members: str = ""
     avoided: tuple[AvoidedPlace, ...] = ()
     ladder: tuple[str, ...] = ()
@@ -100,6 +101,8 @@ def _by_itself(shown: JobDetails) -> str:
         return (
             "no action needed: Spotwarden checks it every minute and restarts it, unless someone stopped it"
         )
+    if shown.held:
+        return f"{'; '.join(shown.held)}. Spotwarden launches the job once the name is free"
     later = newest.not_before or (newest.lease.until if newest.lease else None)
     at = f" at {later:%H:%M:%S} UTC" if later and later > now else " within a minute"
     return f"no action needed: Spotwarden continues it{at}"
