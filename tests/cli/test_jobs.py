@@ -10,6 +10,7 @@ from spotwarden import clock
 from spotwarden.cli.looking import jobs as command
 from spotwarden.cli.main import main
 from spotwarden.layout import AttemptRecord, CaseRecord, CreateScript
+from spotwarden.model.case import CaseState
 from spotwarden.model.finding import Subject, Target
 from tests.cli.logged import Speaker, four_jobs
 from tests.cli.test_cases import case
@@ -137,6 +138,15 @@ def test_a_job_that_governance_found_stalled_says_so(four, run):
     stall = msgspec.structs.replace(case(key="11", rule="stall"), subject=subject)
     four.put(CaseRecord(rule="stall", key="11"), msgspec.json.encode(stall))
     assert names(run("--status", "stalled")) == ["exp-a"]
+
+
+@pytest.mark.parametrize("state", [CaseState.SUSPECTED, CaseState.UNKNOWN])
+def test_a_job_that_is_only_suspected_runs(four, run, state):
+    """Or of which nothing is known: the report says so, too."""
+    subject = Subject(key="11", targets=(Target(id="11", name="exp-a", zone="us-central1-a"),))
+    stall = msgspec.structs.replace(case(key="11", rule="stall"), subject=subject, state=state)
+    four.put(CaseRecord(rule="stall", key="11"), msgspec.json.encode(stall))
+    assert names(run("--status", "running")) == ["exp-a"]
 
 
 @pytest.mark.usefixtures("four")

@@ -25,6 +25,7 @@ from spotwarden.layout import (
     job_problem,
 )
 from spotwarden.model.attempt import Attempt, Recorded
+from spotwarden.model.case import CaseState
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.instance import Instance
 from spotwarden.model.jobfile import JobFile
@@ -36,6 +37,8 @@ from spotwarden.recovery.standing import JobSummary, experiment
 from spotwarden.recovery.status_code import code_in, is_late
 
 STALL = "stall"
+FOUND = frozenset((CaseState.WARNED, CaseState.DUE, CaseState.ACTED))
+"""The states of a case by which governance has found its job stalled, and not only suspects it."""
 AT_ONCE = 32
 """Jobs that are read at a time: a command has one user who waits."""
 
@@ -180,6 +183,7 @@ class JobRows:
         return frozenset(
             name
             for filed in opened.filed
+            if filed.case.state in FOUND
             for name in (filed.case.subject.job, *(t.id for t in filed.case.subject.targets))
         )
 

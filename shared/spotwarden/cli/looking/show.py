@@ -16,6 +16,7 @@ from spotwarden.cli.looking.details import Details, cases_of, read_details
 from spotwarden.cli.looking.forecasts import OPEN, forecast
 from spotwarden.cli.looking.ladders import ladder_lines
 from spotwarden.cli.looking.members import changes, members
+from spotwarden.cli.looking.rows import FOUND, STALL
 from spotwarden.cli.looking.signals import seen_of, signal_table
 from spotwarden.cli.looking.waiting import held
 from spotwarden.cli.looking.what_next import WAITING, JobDetails, next_step
@@ -42,7 +43,6 @@ from spotwarden.recovery.standing import (
 )
 from spotwarden.report.model.experiments import MetricSummary
 
-STALL = "stall"
 METRICS = 8
 """So many stand on a screen with the rest; --json has all."""
 
@@ -64,7 +64,7 @@ def show(job: str, *, as_json: bool, with_signals: bool) -> None:
     details = read_details(context, job)
     now = clock.now()
     cases = tuple(cases_of(context, details.facts))
-    stalled = any(case.rule == STALL for case in cases)
+    stalled = any(case.rule == STALL and case.state in FOUND for case in cases)
     instances = context.cloud.compute.instances().items
     row = experiment(details.facts, instances, now, stalled=stalled, tags=details.tags)
     bill = costs(context, details, now)
