@@ -80,11 +80,11 @@ def test_an_announcement_that_did_not_come_true_starts_nothing(announced, step, 
     assert isinstance(step(announced(written=last)), ClearMarker)
 
 
-def test_with_nowhere_else_to_go_it_waits_for_its_own_zone(some, announced, walk):
-    """Nothing is asked for where the old VM still holds the name."""
+def test_with_nowhere_else_to_go_nothing_is_begun_while_it_runs(some, announced, walk):
+    """It holds the name in its only zone. If it is not taken, its job kit goes on: nothing succeeds it."""
     steps, facts = walk(announced(launch=some.launch()))
     assert places(steps) == []
-    assert facts.newest.state is AttemptState.BACKING_OFF
+    assert [recorded.attempt.number for recorded in facts.ledger] == [1]
 
 
 def test_the_old_vm_is_no_revival_while_the_successor_waits(some, announced, walk, tick):

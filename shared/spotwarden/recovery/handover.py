@@ -14,7 +14,7 @@ from spotwarden.model.limits import RecoveryLimits
 from spotwarden.model.placement import PlacementRecord
 from spotwarden.recovery.choosing import Choosing
 from spotwarden.recovery.machines import launch_on, remembered
-from spotwarden.recovery.movable import hands_over
+from spotwarden.recovery.movable import hands_over, has_one_zone
 from spotwarden.recovery.refusals import names_notice
 
 FORGOTTEN = timedelta(days=1)
@@ -25,8 +25,10 @@ def succeeds_early(facts: JobFacts, limits: RecoveryLimits) -> bool:
     """Whether a successor begins while a VM that was told still runs: of a single VM, never of a gang.
 
     The nodes of a gang save and stop together. All of it is made anew once one of them is gone, or the others
-    go on without that.
+    go on without that. In the only zone of a job nothing can be asked for while its VM has the name.
     """
+    if has_one_zone(facts):
+        return False
     nodes = facts.launch.nodes if isinstance(facts.launch, Launch) else ()
     instances = facts.newest.instances if facts.newest else ()
     return hands_over(facts, limits) and len(nodes) <= 1 and len(instances) <= 1

@@ -3,6 +3,7 @@
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.launch import Launch
 from spotwarden.model.limits import RecoveryLimits
+from spotwarden.model.placement import region_of
 from spotwarden.recovery.notice_field import says_early
 from spotwarden.recovery.slice_groups import is_slice
 
@@ -25,6 +26,12 @@ def is_movable(facts: JobFacts) -> bool:
     if not isinstance(launch, Launch) or launch.gang or not launch.spot or len(launch.choices) == 1:
         return False
     return wants_handover(facts) and facts.file.move
+
+
+def has_one_zone(facts: JobFacts) -> bool:
+    """Whether the job may go to one zone and nowhere else."""
+    places = [choice.place for choice in facts.launch.choices] if isinstance(facts.launch, Launch) else []
+    return len(places) == 1 and places[0] != region_of(places[0])
 
 
 def keeps_work(facts: JobFacts) -> bool:
