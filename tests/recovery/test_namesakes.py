@@ -211,3 +211,17 @@ def test_a_gang_of_the_same_names_elsewhere_is_nobodys(new_world):
     assert not theirs & set(newest.instances.values())
     assert theirs <= set(world.vms())
     assert len(world.vms()) == 4
+
+
+def test_a_vm_of_any_name_with_the_labels_of_a_job_is_a_colleagues_by_its_insert(gang):
+    """Who copies a request copies them, too; it is no survivor that goes before the gang is made anew."""
+    gang.settle(2)
+    gang.preempt(node="gang-1")
+    gang.sweep_until_quiet()
+    labels = {"spotwarden-job": "gang", "spotwarden-attempt": "2", "spotwarden-try": "1"}
+    zone = gang.attempts()[-1].tries[-1].place
+    theirs = colleague(gang, "notebook", zone, labels=labels)
+    gang.preempt(node="gang-1")
+    gang.sweep_until_quiet()
+    assert gang.attempts()[-1].number == 3
+    assert theirs in gang.vms()

@@ -24,10 +24,12 @@ def with_nodes(facts: JobFacts, markers: Sequence[Marker], shown: ShownInstances
     nodes += [(node, item, None) for node, item in _unseen(facts, shown) if (node, item) not in said]
     nodes += [(node, item, None) for node, item in _unseen_beside(facts, shown, nodes)]
     names = _names(facts, markers)
+    there = shown.instances(job=facts.job, names=names, ids=_ids(facts, markers))
+    labelled = [instance.id for instance in there if instance.job == facts.job]
     facts = replace(
         facts,
-        instances=shown.instances(job=facts.job, names=names, ids=_ids(facts, markers)),
-        inserts=shown.inserts(job=facts.job, names=names),
+        instances=there,
+        inserts=shown.inserts(job=facts.job, names=names, ids=labelled),
         unsure=shown.unsure,
         group_log=shown.done_to({group.name for _, _, group in groups_of(facts)}),
     )

@@ -79,14 +79,19 @@ class ShownInstances:
             if operation.kind == "bulkInsert":
                 found["bulk", ""].append(operation)
             elif operation.kind == "insert":
+                found["id", operation.target_id].append(operation)
                 found["name", operation.target_name].append(operation)
                 if gang := NODE_OF_A_GANG.fullmatch(operation.target_name):
                     found["gang", gang["job"]].append(operation)
         return found
 
-    def inserts(self, *, job: str, names: Iterable[str]) -> tuple[Operation, ...]:
-        """Every insert of one of the names, or of a name as a gang's node has it; and all bulk inserts."""
+    def inserts(self, *, job: str, names: Iterable[str], ids: Iterable[str] = ()) -> tuple[Operation, ...]:
+        """Every insert of one of the names or ids, or of a name as a gang's node has it; all bulk inserts.
+
+        Anybody can give a VM of any name the labels of a job: who inserted it is told by its id.
+        """
         keys = [("gang", job), ("bulk", ""), *(("name", name) for name in names)]
+        keys += [("id", instance_id) for instance_id in ids]
         found = {operation.name: operation for key in keys for operation in self._made.get(key, ())}
         return tuple(found.values())
 

@@ -1,6 +1,6 @@
 """One list for many jobs that are about to ask: a storm must not cost a list each."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from spotwarden.model.action import Survey
 from spotwarden.model.instance import Instances, Operations
@@ -28,7 +28,12 @@ def survey_all(compute: Compute, surveys: Sequence[Survey]) -> Callable[[Survey]
         items=tuple(match for found in lists for match in found.items),
         unreachable=tuple(sorted({scope for found in lists for scope in found.unreachable})),
     )
-    return lambda survey: Done(instances=_of(survey, seen), operations=_since(survey, log))
+    return lambda survey: _answer(survey, seen, log)
+
+
+def _answer(survey: Survey, seen: Instances, log: Operations) -> Done:
+    mine = _of(survey, seen)
+    return Done(instances=mine, operations=_since(survey, log, {instance.id for instance in mine.items}))
 
 
 def _instances(compute: Compute, survey: Survey) -> Instances:
@@ -44,11 +49,14 @@ def _of(survey: Survey, seen: Instances) -> Instances:
     return Instances(items=tuple(mine.values()), unreachable=seen.unreachable)
 
 
-def _since(survey: Survey, log: Operations) -> Operations:
+def _since(survey: Survey, log: Operations, ids: Collection[str]) -> Operations:
+    """What was done to its instances, whatever they are called, and to what has one of the names."""
     mine = [
         operation
         for operation in log.items
-        if operation.target_name in survey.names or operation.kind == "bulkInsert"
+        if operation.target_name in survey.names
+        or operation.target_id in ids
+        or operation.kind == "bulkInsert"
     ]
     items = tuple(item for item in mine if item.at is None or item.at >= survey.since)
     return Operations(items=items, unreachable=log.unreachable)
