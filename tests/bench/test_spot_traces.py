@@ -65,6 +65,20 @@ def test_the_line_saves_more_of_a_job_with_two_zones_and_makes_it_no_later():
     assert saved[True] > saved[False] + 4
 
 
+def test_in_one_zone_a_second_name_saves_more_and_makes_no_job_late():
+    """By five points at least; each return is a hand-over."""
+    zones, windows = cant_be_late()
+    jobs = [v100(at, ask=ASK, notice=NOTICE, shift=at % 600) for at in windows[1::30]]
+    saved = {}
+    for beside in (False, True):
+        pairs = [(job, zone) for zone in zones for job in jobs]
+        rules = [(job, ours([zone], zone.name, beside=beside, hand_over=True), zone) for job, zone in pairs]
+        runs = [(job, replay(job, rule, [zone])) for job, rule, zone in rules]
+        assert all(state.left == 0 and state.now <= job.deadline for job, state in runs)
+        saved[beside] = saving([state.cost for _, state in runs])
+    assert saved[True] > saved[False] + 5
+
+
 @pytest.mark.parametrize(
     ("row", "least", "boots", "rounds"),
     [

@@ -16,6 +16,8 @@ EPOCH = datetime(2025, 10, 4, 0, 10, tzinfo=UTC)
 BACKOFF = RecoveryLimits()
 MOVE = 720.0
 """Both VMs are paid for as long as a restart takes, and neither trains meanwhile: more than a move costs."""
+HAND_OVER = 240.0
+"""Both are paid for until the new one is set up and the old one is gone; the work goes on."""
 
 
 def moment(seconds: float) -> datetime:
@@ -54,6 +56,7 @@ class Ours:
     name: str = "job"
     review: float = 0.0
     overlap: float = MOVE
+    trains_on: bool = False
     turns: int = 0
     waited: bool = False
     asked: dict[str, float] = field(default_factory=dict)
@@ -63,6 +66,8 @@ class Ours:
     """USD an hour."""
     line: bool = True
     """Whether a job that may move takes an on-demand VM once it is behind; else at the last moment."""
+    beside: bool = False
+    """Whether its VM had a second name, so that it might ask for spot where its on-demand VM is."""
     apart: str = ""
     """Where its on-demand VM is that it may leave again."""
 
@@ -94,12 +99,15 @@ class Ours:
         if not moving.has_time(left, deadline, now, limits):
             return ""
         here, paid = (self.apart, self.on_demand) if dear else (state.place, self.prices[state.place])
+        if dear and self.beside and len(self.places) == 1:
+            here = ""
         bill = Bill(here=here, paid=paid, prices=self.prices, left=left)
         found = moving.cheaper(self.places, self.memory.record, now, limits, bill)
         return found.place if found else ""
 
     def _is_behind(self, state: State, job: Job) -> bool:
-        if not (self.line and self.review and job.deadline is not None and len(self.places) > 1):
+        alone = len(self.places) == 1
+        if not (self.line and self.review and job.deadline is not None and (self.beside or not alone)):
             return False
         return moment(state.now) > deadline_line.waits_until(
             whole=timedelta(seconds=job.work),
@@ -164,8 +172,13 @@ def ours(
     moves: bool = True,
     line: bool = True,
     kind: type[Ours] = Ours,
+    beside: bool = False,
+    hand_over: bool = False,
 ) -> Ours:
-    """The rule of a job at home there, that knows the prices; without `moves` it stays until it is lost."""
+    """The rule of a job at home there, that knows the prices; without `moves` it stays until it is lost.
+
+    A move costs a whole restart in both places, or with `hand_over` what it does.
+    """
     prices = {zone.name: zone.spot for zone in zones}
     review = moving.TURNS * 60.0 if moves else 0.0
     dear = min(zone.on_demand for zone in zones)
@@ -177,4 +190,7 @@ def ours(
         review=review,
         on_demand=dear,
         line=line,
+        beside=beside,
+        overlap=HAND_OVER if hand_over else MOVE,
+        trains_on=hand_over,
     )

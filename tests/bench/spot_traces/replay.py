@@ -63,6 +63,8 @@ class Rule(Protocol):
     """How often a running job is looked at, seconds; 0 for never."""
     overlap: float
     """For how long the old VM is paid for beside the new one in a move, seconds."""
+    trains_on: bool
+    """Whether the old VM works in a move until the new one does; else a move costs a restart."""
 
     def choose(self, state: State, job: Job) -> str | Wait:
         """Name the place to be in: a zone, on-demand, or nowhere until a moment."""
@@ -134,10 +136,12 @@ def _enter(wanted: str, state: State, job: Job, rule: Rule, zones: dict[str, Zon
         if state.last and zones[state.last].region != zones[wanted].region:
             state.cost += job.egress
         state.last = wanted
+    ready = state.now + job.restart
     if state.place:
         state.moves += 1
         state.cost += _price(state.place, zones) * job.gang * rule.overlap / HOUR
-    state.place, state.ready = wanted, state.now + job.restart
+        ready = max(state.ready, state.now) if rule.trains_on else ready
+    state.place, state.ready = wanted, ready
     return True
 
 

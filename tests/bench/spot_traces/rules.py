@@ -13,6 +13,7 @@ class Deaf:
 
     review: float = 0.0
     overlap: float = 0.0
+    trains_on: bool = False
 
     def refused(self, place: str, now: float) -> None:
         """Ignore it."""
