@@ -118,6 +118,32 @@ def test_what_cannot_be_read_fails_and_stops_nothing(world):
     assert msgspec.json.decode(stored.data, type=Turn).swept == world.now
 
 
+@pytest.mark.parametrize(("waited", "lists"), [(SILENT / 2, 1), (SILENT / 2 + SECOND, 2)])
+def test_turns_are_listed_again_only_where_somebody_may_be_silent(world, waited, lists):
+    """Who has swept within half an hour is not silent within the next half."""
+    listed, entries = [], world.cloud.store.entries
+
+    def counted(prefix, **how):
+        listed.append(prefix)
+        return entries(prefix, **how)
+
+    world.cloud.store.entries = counted
+    swept(world, "reap_vms", world.now)
+    world.sweep()
+    world.wait(seconds=waited.total_seconds())
+    world.sweep()
+    assert listed.count(world.layout.turns()) == lists
+
+
+def test_who_falls_silent_after_it_was_seen_is_told_as_soon(world):
+    """Its last sweep is remembered for half an hour, and no longer."""
+    swept(world, "reap_vms", world.now)
+    world.sweep_for(hours=1)
+    assert told(world) == []
+    world.sweep_for(minutes=5)
+    assert len(told(world)) == 1
+
+
 def test_several_are_one_notice(world):
     """Ops get one message when the Scheduler stops, not five."""
     at = world.now - 2 * SILENT

@@ -127,8 +127,8 @@ def _tell_of_silence(context: SweepContext, taken: TakenTurn) -> TakenTurn:
     """
     if taken.turn.swept is None or context.tick.now - taken.turn.swept > SILENT:
         return taken
-    store, layout, lately = context.cloud.store, context.settings.layout, context.tick.now - SILENT / 2
-    others = last_sweeps(store, layout, besides=taken.function, enough=lately)
+    store, layout, now = context.cloud.store, context.settings.layout, context.tick.now
+    others = last_sweeps(store, layout, besides=taken.function, now=now, within=SILENT / 2)
     notice = silent(others, context.policy, context.tick)
     if notice is None or notice.id == taken.turn.told:
         return taken
