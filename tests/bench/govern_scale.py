@@ -46,6 +46,8 @@ IDLE = 20
 WARM_TRIES = 30
 COMPILED = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 """What is deployed is compiled, and so is what Cloud Custodian has installed."""
+DEPLOYED = {**COMPILED, "MALLOC_ARENA_MAX": "1"}
+"""As `infra/terraform/service/main.tf` has it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,7 +147,7 @@ def measured(server: Server, command: list[str], environment: Mapping[str, str])
 def ours(server: Server, stage: str, workers: int = WORKERS) -> Cost:
     """One run of ours."""
     script = [str(HERE / "govern_scale_sweep.py"), json.dumps(server.said), stage, str(workers)]
-    return measured(server, [sys.executable, *script], COMPILED)
+    return measured(server, [sys.executable, *script], DEPLOYED)
 
 
 def warm(server: Server, count: int) -> None:

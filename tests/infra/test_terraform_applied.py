@@ -113,6 +113,7 @@ def test_a_function_is_told_where_everything_is_and_observes(made, name):
     mails = {"ANSWERS": "google_cloudfunctions2_function/answer-notice/service_config.uri/"}
     assert {key.removeprefix("SPOTWARDEN_"): value for key, value in told.items()} == {
         "LOG_EXECUTION_ID": "true",
+        "MALLOC_ARENA_MAX": "1",
         "PROJECT": "a-project",
         "BUCKET": "runs",
         "PREFIX": "users/",
