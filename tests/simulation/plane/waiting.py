@@ -46,12 +46,9 @@ class Waiting(People):
             self.compute.preempt(vm.seen.id)
 
     def live_long(self, vm: Vm) -> None:
-        """No time limit is shorter than ten minutes; a sweep sees it that long."""
+        """No time limit is shorter than ten minutes, whether or not a sweep sees it run."""
         ran = self.now() - (vm.seen.started or self.now())
         self.ticks(max(SHORTEST_FLEXIBLE_RUN - ran, timedelta(0)))
-        self.compute.show(vm.seen.zone)
-        if not self.broken_policy and not self.oracle.broken and not self.failures:
-            self.sweep_now(p.Function.RECOVER)
 
     def _watch(self, vm: Vm, before: Status | None) -> None:
         if vm.seen.id not in self.mine or not is_flexible(vm.body):
