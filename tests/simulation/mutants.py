@@ -397,6 +397,9 @@ FLEX: Mapping[str, Mutant] = {
         "recovery.adopting:_has_not_begun", gives(value=False)
     ),
     "Flex-start: a request that expired has run": _waiting("recovery.judging:_has_begun", gives(value=True)),
+    "Flex-start: what ran unseen has waited": _waiting(
+        "recovery.flexible:expired_in_line", gives(value=True)
+    ),
 }
 SLICES: Mapping[str, Mutant] = {
     f"slices: {name}": _of(target, make, "slices")
@@ -416,6 +419,10 @@ _ALL: Mapping[str, Mutant] = {**PORTS, **RECOVERY, **GOVERNANCE, **NOTIFY, **FLE
 
 JUDGED = "tests/simulation/plane/test_plane_judge.py::test_the_judge_sees_it"
 TESTS: Mapping[str, str] = {
+    "Flex-start: what ran unseen has waited": (
+        "tests/recovery/test_flexible.py"
+        "::test_what_compute_engine_deletes_at_another_moment_had_room_and_ran_to_its_limit"
+    ),
     "Flex-start: a stop leaves what waits": (
         "tests/recovery/test_stop_command.py::test_a_vm_that_waits_for_capacity_is_deleted"
     ),
