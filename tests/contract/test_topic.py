@@ -11,6 +11,7 @@ from google.auth.credentials import AnonymousCredentials
 from google.cloud.pubsub_v1 import PublisherClient, SubscriberClient
 from google.pubsub_v1 import PublishResponse
 from grpc import StatusCode
+from msgspec.structs import replace
 
 from spotwarden import clock
 from spotwarden.gcp.pubsub import CloudTopic
@@ -242,17 +243,36 @@ def test_a_refusal_rises_at_once(rpc: ScriptedRpc, code: StatusCode, error: type
 def test_a_try_has_a_deadline(rpc: ScriptedRpc):
     """A server that never answers is given up on after the time for one answer, not after gRPC's hour."""
     rpc.hang()
-    retry_policy = RetryPolicy(answer=timedelta(milliseconds=80), in_all=timedelta(milliseconds=50))
+    retry_policy = RetryPolicy(small_answer=timedelta(milliseconds=80), in_all=timedelta(milliseconds=50))
     topic = CloudTopic(project=PROJECT, topic="t", endpoint=rpc.url, retry_policy=retry_policy)
     with pytest.raises(UnansweredError, match="Deadline"):
         topic.publish(b"x", {})
     topic.close()
 
 
+def test_a_call_that_hangs_is_tried_again(rpc: ScriptedRpc):
+    """There is time for that: it is given up on before the patience is over."""
+    rpc.hang()
+    rpc.say(PublishResponse(message_ids=["7"]))
+    retry_policy = replace(QUICK, small_answer=timedelta(milliseconds=80))
+    topic = CloudTopic(project=PROJECT, topic="t", endpoint=rpc.url, retry_policy=retry_policy)
+    assert topic.publish(b"x", {}).id == "7"
+    topic.close()
+
+
+def test_there_is_time_for_a_second_try_of_a_message(rpc: ScriptedRpc):
+    """The server is told how long it has; gRPC rounds that up by as much as a second."""
+    rpc.say(PublishResponse(message_ids=["7"]))
+    topic = CloudTopic(project=PROJECT, topic="t", endpoint=rpc.url)
+    topic.publish(b"x", {})
+    topic.close()
+    assert rpc.seconds[0] < RetryPolicy().in_all.total_seconds()
+
+
 def test_the_deadline_of_a_try_is_that_of_every_other_call(rpc: ScriptedRpc):
     """As the patience has it, and the server is told."""
     rpc.say(PublishResponse(message_ids=["7"]))
-    retry_policy = RetryPolicy(answer=timedelta(seconds=300))
+    retry_policy = RetryPolicy(small_answer=timedelta(seconds=300))
     topic = CloudTopic(project=PROJECT, topic="t", endpoint=rpc.url, retry_policy=retry_policy)
     topic.publish(b"x", {})
     topic.close()

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from datetime import timedelta
 from functools import cached_property
 from threading import Lock
 from typing import Any, Generic, TypeVar
@@ -34,19 +35,27 @@ class Typed(Generic[Client]):
     """One client of Google's, opened by the first call. Safe to use from several threads.
 
     `service` is what its calls are counted as. `endpoint` is "" for Google's own, else https, or plain http
-    on loopback, where a gRPC server of one's own is spoken to without credentials.
+    on loopback, where a gRPC server of one's own is spoken to without credentials. `answer` is how long one
+    try waits, where that is not the policy's.
 
     Raises:
         ValueError: the endpoint would take a token over the net in the clear.
     """
 
     def __init__(
-        self, kind: Callable[..., Client], *, service: str, endpoint: str, retry_policy: RetryPolicy
+        self,
+        kind: Callable[..., Client],
+        *,
+        service: str,
+        endpoint: str,
+        retry_policy: RetryPolicy,
+        answer: timedelta | None = None,
     ) -> None:
         self._kind: Any = kind
         self._service = service
         self._endpoint = checked_endpoint(endpoint) if endpoint else ""
         self._retry_policy = retry_policy
+        self._answer = (answer or retry_policy.answer).total_seconds()
         self._opening = Lock()
 
     @property
@@ -76,12 +85,11 @@ class Typed(Generic[Client]):
             UnansweredError: no answer within the patience, or nobody knows what became of the call.
             google.api_core.exceptions.GoogleAPICallError: a refusal.
         """
-        seconds = self._retry_policy.answer.total_seconds()
 
         def once() -> T:
             count(self._service)
             with unanswered():
-                return ask(self._client, seconds)
+                return ask(self._client, self._answer)
 
         return self._retry_policy.insist(once)
 

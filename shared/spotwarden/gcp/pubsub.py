@@ -29,7 +29,13 @@ class CloudTopic:
         retry_policy: RetryPolicy = RetryPolicy(),
     ) -> None:
         self._topic = f"projects/{project}/topics/{topic}"
-        self._pubsub = Typed(PublisherClient, service="pubsub", endpoint=endpoint, retry_policy=retry_policy)
+        self._pubsub = Typed(
+            PublisherClient,
+            service="pubsub",
+            endpoint=endpoint,
+            retry_policy=retry_policy,
+            answer=retry_policy.small_answer,
+        )
 
     def close(self) -> None:
         """Give the connection back; the next call opens a new one."""

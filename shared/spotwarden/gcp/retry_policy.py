@@ -18,10 +18,15 @@ class RetryPolicy(msgspec.Struct, frozen=True, kw_only=True):
 
     `connect` and `answer` bound one try; after `in_all` no further try begins. Together they stay well under
     a lease of recovery, so that a sweep that had to wait still owns what it goes on with.
+
+    A list, or a create request, may take its time. One object of the bucket, or one message, is there within
+    a second: who has waited `small_answer` for it waits for a connection on which nothing comes any more, and
+    there is time for a second try. Less patience would double what a service is asked that is only slow.
     """
 
     connect: timedelta = timedelta(seconds=5)
     answer: timedelta = timedelta(seconds=30)
+    small_answer: timedelta = timedelta(seconds=15)
     first_pause: timedelta = timedelta(milliseconds=250)
     longest_pause: timedelta = timedelta(seconds=4)
     in_all: timedelta = timedelta(seconds=20)
