@@ -16,20 +16,24 @@ _MALFORMED = (RecursionError, UnicodeError)
 """Raised by msgspec besides its own errors: for what is nested too deeply, and for what is no UTF-8."""
 
 _building = Lock()
-_decoders: dict[Any, msgspec.json.Decoder[Any]] = {}
+_decoders: dict[tuple[Any, bool], msgspec.json.Decoder[Any]] = {}
 
 
-def prepare(*kinds: Any) -> None:  # noqa: ANN401 — a type form: a class, a union, a list of something
+def prepare(*kinds: Any, strict: bool = True) -> None:  # noqa: ANN401 — a type form: a class, a union, a list of something
     """Build what is known of these types, and of all that they hold, now: at the import of who reads them."""
     for kind in kinds:
-        if kind not in _decoders:
-            _build(kind)
+        if (kind, strict) not in _decoders:
+            _build(kind, strict=strict)
 
 
-def decode(data: bytes | str, kind: type[Kind]) -> Kind:
-    """This JSON as the type; `msgspec.DecodeError` for any that is none of it, however it is malformed."""
+def decode(data: bytes | str, kind: type[Kind], *, strict: bool = True) -> Kind:
+    """This JSON as the type; `msgspec.DecodeError` for any that is none of it, however it is malformed.
+
+    Unless it is strict, a text may say a number.
+    """
+    decoder = _decoders.get((kind, strict)) or _build(kind, strict=strict)
     try:
-        found: Kind = (_decoders.get(kind) or _build(kind)).decode(data)
+        found: Kind = decoder.decode(data)
     except _MALFORMED as problem:
         raise msgspec.DecodeError(str(problem)) from problem
     return found
@@ -50,9 +54,9 @@ def convert(value: object, kind: type[Kind], *, strict: bool = True) -> Kind:
     return msgspec.convert(value, kind, strict=strict)
 
 
-def _build(kind: Any) -> msgspec.json.Decoder[Any]:  # noqa: ANN401 — as above
+def _build(kind: Any, *, strict: bool) -> msgspec.json.Decoder[Any]:  # noqa: ANN401 — as above
     with _building:
         # Its construction builds everything: the type, and each that it names in turn.
-        decoder = msgspec.json.Decoder(kind)
-        _decoders[kind] = decoder
+        decoder = msgspec.json.Decoder(kind, strict=strict)
+        _decoders[kind, strict] = decoder
     return decoder

@@ -80,7 +80,7 @@ class Server:
             "STORAGE_EMULATOR_HOST": self.said["http"],
             "DISABLE_GCS_PYTHON_CLIENT_OTEL_BUCKET_METADATA": "true",
         }
-        store = CloudStorage(project="project", bucket="jobs")
+        store = CloudStorage(bucket="jobs")
         born = datetime.fromisoformat(self.said["now"]) - UP_FOR
         for job, instances in self._http.post("/bench/jobs").json().items():
             watch = Watch(job=job, attempt=1, instances=instances, recorded=True)

@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = {
     "Python": "",
     "functions-framework": "import functions_framework, cloudevents.http",
-    "google-cloud-storage": "from google.cloud import storage",
+    "google-auth, with requests and gRPC": "import google.auth.transport.requests, google.api_core.retry",
     "google-cloud-monitoring": "from google.cloud import monitoring_v3",
 }
 SWEEP = "import main, spotwarden.gcp.storage, spotwarden.gcp.compute, spotwarden.gcp.monitoring"

@@ -25,7 +25,6 @@ from typing import Any, NamedTuple
 from unittest.mock import patch
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from requests import PreparedRequest, Response
 from werkzeug.exceptions import ServiceUnavailable
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
@@ -33,7 +32,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from spotwarden.engine.cache import GenerationCache
 from spotwarden.engine.entry import open_context, wake
 from spotwarden.engine.turn import end_turn, take_turn
-from spotwarden.gcp import tally
+from spotwarden.gcp.authorized import Answered, Authorized
 from spotwarden.gcp.connect import connect
 from spotwarden.layout import Layout, MarkerName, NotInLayoutError
 from spotwarden.recovery.sweep import sweep
@@ -45,7 +44,7 @@ CALLS_GOAL, MILLISECONDS_GOAL = 12, 30
 SWEEPS_AT_MOST = 20
 A_LOOK = "list metadata"
 """What each job that is looked at is asked first: a sweep without it has nothing left to do."""
-NAMED = re.compile(rb'"name": "([^"]+)"')
+NAMED = re.compile(rb'"name":"([^"]+)"')
 """The object that an upload in two parts names in its first."""
 
 
@@ -53,23 +52,23 @@ NAMED = re.compile(rb'"name": "([^"]+)"')
 def counted() -> Iterator[Counter[str]]:
     """Requests to the bucket while the block runs, by what was done to what."""
     kinds: Counter[str] = Counter()
-    lock, send = threading.Lock(), tally.CountingAdapter.send
+    lock, send = threading.Lock(), Authorized.request
 
     def count(
-        adapter: tally.CountingAdapter, request: PreparedRequest, *words: Any, **named: Any
-    ) -> Response:
-        if kind := kind_of(request):
+        service: Authorized, method: str, path: str, data: bytes | None, *words: Any, **named: Any
+    ) -> Answered:
+        if kind := kind_of(method, path, data or b""):
             with lock:
                 kinds[kind] += 1
-        return send(adapter, request, *words, **named)
+        return send(service, method, path, data, *words, **named)
 
-    with patch.object(tally.CountingAdapter, "send", count):
+    with patch.object(Authorized, "request", count):
         yield kinds
 
 
-def kind_of(request: PreparedRequest) -> str:
+def kind_of(method: str, url: str, body: bytes) -> str:
     """What a request does to which kind of object; "" for another service's."""
-    parts = urlsplit(request.url or "")
+    parts = urlsplit(url)
     query = parse_qs(parts.query)
     if "/storage/" not in parts.path:
         return ""
@@ -77,11 +76,11 @@ def kind_of(request: PreparedRequest) -> str:
         return "a batch of deletes"
     _, _, name = parts.path.partition("/o/")
     if parts.path.startswith("/upload/"):
-        said = NAMED.search(request.body if isinstance(request.body, bytes) else b"")
-        return f"write {_object(said[1].decode() if said else query.get('name', [''])[0])}"
+        said = NAMED.search(body)
+        return f"write {_object(said[1].decode() if said else '')}"
     if not name:
         return f"list {query.get('prefix', ['everything'])[0].replace('/', ' ').split(' ')[-2:][0] or 'jobs'}"
-    does = "delete" if request.method == "DELETE" else "read" if query.get("alt") == ["media"] else "find"
+    does = "delete" if method == "DELETE" else "read" if query.get("alt") == ["media"] else "find"
     return f"{does} {_object(unquote(name))}"
 
 

@@ -30,7 +30,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from spotwarden.engine.cache import GenerationCache
 from spotwarden.engine.settings import WORKERS
-from spotwarden.gcp import grpc_service, tally
+from spotwarden.gcp import authorized, grpc_service
 from spotwarden.gcp.spacing import APART, WriteSpacing
 from spotwarden.layout import Layout, MarkerName
 from tests.bench.recover_calls import opened, tick
@@ -80,7 +80,7 @@ def counted() -> Iterator[Counter[str]]:
             calls["waits"] = 1
 
     with (
-        patch.object(tally, "count", count),
+        patch.object(authorized, "count", count),
         patch.object(grpc_service, "count", count),
         patch.object(WriteSpacing, "wait", wait),
     ):

@@ -88,6 +88,6 @@ def workstation(served: Served, tmp_path: Path) -> Iterator[Workstation]:
     """A shell with a bucket of its own, and no policy file."""
     bucket = f"commands-{next(_buckets)}"
     served.run(lambda: served.storage.ensure_bucket(bucket))
-    store = CloudStorage(project=PROJECT, bucket=bucket, retry_policy=QUICK)
+    store = CloudStorage(bucket=bucket, retry_policy=QUICK)
     yield Workstation(store, bucket, str(tmp_path / "policy.toml"), f"http://{served.grpc}")
     store.close()

@@ -14,11 +14,12 @@ from spotwarden.gcp.compute import ComputeEngine
 from spotwarden.gcp.retry_policy import RetryPolicy
 from spotwarden.gcp.storage import CloudStorage
 from spotwarden.ports import Store
+from tests.contract.googles import googles_blob
 from tests.contract.local_world import LocalWorld
 from tests.contract.retry_policies import QUICK, SHORT, OpenStore
 from tests.contract.scripted import Scripted
 from tests.contract.scripted_rpc import POOL, ScriptedRpc
-from tests.contract.served import PROJECT, Served
+from tests.contract.served import Served
 from tests.contract.worlds import FakeWorld, World
 from tests.fakes.store import MemoryStore
 
@@ -62,7 +63,7 @@ def open_store(served: Served) -> Iterator[OpenStore]:
     opened: list[CloudStorage] = []
 
     def opener(retry_policy: RetryPolicy = QUICK, kind: type[CloudStorage] = CloudStorage) -> CloudStorage:
-        opened.append(kind(project=PROJECT, bucket=bucket, retry_policy=retry_policy))
+        opened.append(kind(bucket=bucket, retry_policy=retry_policy))
         return opened[-1]
 
     yield opener
@@ -88,10 +89,9 @@ def put(store: Store) -> PutObject:
     if isinstance(store, MemoryStore):
         return store.put
     assert isinstance(store, CloudStorage)
-    objects = store._objects
 
     def upload(name: str, data: bytes, metadata: Mapping[str, str]) -> None:
-        blob = objects.blob(name)
+        blob = googles_blob(store, name)
         blob.metadata = dict(metadata)
         blob.upload_from_string(data)
 

@@ -78,7 +78,7 @@ def test_bucket_and_metrics_are_opened_ahead_and_nothing_else():
     """For who waits for a list of Compute Engine's meanwhile: a notice may never be sent."""
     tell = (
         "print(json.dumps([name in sys.modules for name in"
-        " ('google.cloud.storage', 'google.cloud.monitoring_v3', 'google.pubsub_v1')]))"
+        " ('spotwarden.gcp.storage', 'google.cloud.monitoring_v3', 'google.pubsub_v1')]))"
     )
     assert said("cloud.open_ahead()\n" + tell) == [True, True, False]
     assert said(tell) == [False, False, False]

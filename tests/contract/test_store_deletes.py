@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from google.api_core.exceptions import Forbidden
 
-from spotwarden.gcp.objects import A_BATCH
+from spotwarden.gcp.object_batches import A_BATCH
 from spotwarden.gcp.tally import calls
 from spotwarden.ports import Store, UnansweredError
 from tests.contract.retry_policies import SHORT, OpenStore

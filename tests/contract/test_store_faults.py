@@ -11,6 +11,7 @@ from google.api_core.exceptions import PreconditionFailed
 from spotwarden.gcp.storage import CloudStorage
 from spotwarden.gcp.tally import calls
 from spotwarden.ports import BrokenError, ConflictError, Entry, UnansweredError
+from tests.contract.googles import googles_blob
 from tests.contract.retry_policies import QUICK, OpenStore
 
 Faults = Callable[..., str]
@@ -39,7 +40,7 @@ def content(store: CloudStorage, name: str) -> tuple[bytes, int]:
 
 def test_googles_own_retry_takes_our_success_for_a_conflict(open_store: OpenStore, faults: Faults):
     """Why the retries are ours: the library sends the condition again and meets its own object."""
-    blob = open_store()._objects.blob("claim")
+    blob = googles_blob(open_store(), "claim")
     faults(**UPLOAD, cut=True, after_work=True, count=1)
     with pytest.raises(PreconditionFailed):
         blob.upload_from_string(b"mine", if_generation_match=0)
@@ -169,16 +170,19 @@ def test_a_marker_that_came_back_is_not_deleted_by_a_late_try(open_store: OpenSt
 
 def test_a_first_try_that_lands_late_changes_nothing(open_store: OpenStore, faults: Faults):
     """The try that we gave up waiting for meets a condition that no longer holds."""
-    store = open_store(msgspec.structs.replace(QUICK, answer=timedelta(milliseconds=200)))
+    store = open_store(msgspec.structs.replace(QUICK, small_answer=timedelta(milliseconds=200)))
+    store.read("claim")
     faults(**UPLOAD, delay_seconds=0.6, count=1)
+    before = calls()["storage"]
     generation = store.write("claim", b"mine", generation=0)
+    assert calls()["storage"] - before > 1
     assert content(store, "claim") == (b"mine", generation)
 
 
 def test_a_compressed_object_may_not_unpack_to_more_than_was_asked_for(open_store: OpenStore):
     """The size in a listing is that of the packed bytes; the limit is about what comes out."""
     store = open_store()
-    blob = store._objects.blob("packed")
+    blob = googles_blob(store, "packed")
     blob.content_encoding = "gzip"
     blob.upload_from_string(gzip.compress(b"0" * 100_000), content_type="text/plain")
     with pytest.raises(ValueError, match="packed"):

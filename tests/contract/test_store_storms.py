@@ -8,7 +8,7 @@ from google.api_core.exceptions import NotFound
 from spotwarden.gcp.storage import CloudStorage
 from spotwarden.ports import UnansweredError
 from tests.contract.retry_policies import SHORT, OpenStore
-from tests.contract.served import PROJECT, Served
+from tests.contract.served import Served
 
 Faults = Callable[..., str]
 
@@ -64,7 +64,7 @@ def test_a_server_that_is_not_there_is_no_answer(served: Served, monkeypatch: py
     """A refused connection leaves everything open."""
     del served
     monkeypatch.setenv("STORAGE_EMULATOR_HOST", "http://127.0.0.1:9")
-    store = CloudStorage(project=PROJECT, bucket="b", retry_policy=SHORT)
+    store = CloudStorage(bucket="b", retry_policy=SHORT)
     with pytest.raises(UnansweredError, match="no answer within"):
         store.read("x")
     store.close()
@@ -85,7 +85,7 @@ def test_a_bucket_that_does_not_exist_is_not_an_empty_one(
 ):
     """A wrong name in the settings would otherwise look like jobs without a status."""
     del served
-    store = CloudStorage(project=PROJECT, bucket="nobody-made-this", retry_policy=SHORT)
+    store = CloudStorage(bucket="nobody-made-this", retry_policy=SHORT)
     with pytest.raises(NotFound, match="bucket does not exist"):
         call(store)
     store.close()

@@ -44,7 +44,7 @@ def real(open_store: OpenStore) -> Iterator[tuple[Store, CloudFiles]]:
 
 def bucket_of(store) -> str:
     """The bucket that an opened store is on."""
-    return str(store._objects._bucket_name)
+    return str(store._objects.bucket)
 
 
 def written(tmp_path: Path, data: bytes) -> Path:

@@ -53,7 +53,7 @@ class Laptop:
     @property
     def store(self):
         """The bucket."""
-        return CloudStorage(project="demo", bucket="jobs")
+        return CloudStorage(bucket="jobs")
 
     def store_has(self, name):
         """Whether there is an object of this name."""

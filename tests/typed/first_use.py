@@ -22,7 +22,7 @@ class FirstUse:
         self.late: list[str] = []
         self.build = typed._build
 
-    def __call__(self, kind: Any) -> Any:
+    def __call__(self, kind: Any, *, strict: bool) -> Any:
         """Build it, and note where it is late."""
         names = list(_callers())
         # A policy's values are plain: enumerations, numbers, times. They are read before any pool starts, and
@@ -32,7 +32,7 @@ class FirstUse:
         # A type that a test has made up cannot be known to any import.
         if "<module>" not in names and not allowed and "tests." not in str(kind):
             self.late.append(f"{kind} in {threading.current_thread().name}: {' < '.join(names[:6])}")
-        return self.build(kind)
+        return self.build(kind, strict=strict)
 
 
 @contextmanager

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from functools import cached_property, partial
 from http import HTTPStatus
+from threading import Lock
+from time import monotonic
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
@@ -14,15 +16,19 @@ from urllib3 import BaseHTTPResponse, HTTPConnectionPool, Timeout
 from spotwarden.gcp.session import pool_of, settle
 from spotwarden.gcp.tally import count, note_date, service_of
 
+IDLE = 120
+"""Seconds after which connections are opened anew: a function that waits is frozen, and whoever it spoke to
+may have left meanwhile."""
 Seconds = tuple[float, float]
 """To connect, and to wait for each piece of an answer."""
 
 
 class Answered(NamedTuple):
-    """An answer's status, and its whole body, unpacked."""
+    """An answer's status, its body and its headers."""
 
     status: int
     content: bytes
+    headers: Mapping[str, str] = {}
 
 
 class Authorized:
@@ -34,18 +40,19 @@ class Authorized:
     """
 
     def __init__(self, endpoint: str, credentials: Credentials, agent: str) -> None:
-        self._url = endpoint
+        self.url = endpoint
         self._below = urlsplit(endpoint).path
         self._credentials = credentials
         self._session = requests.Session()
         settle(self._session, endpoint)
         self._token_session = requests.Session()
         self._token_session.mount("https://", requests.adapters.HTTPAdapter(max_retries=3))
+        self._lock, self._used = Lock(), monotonic()
         self._headers = {**self._session.headers, "User-Agent": agent}
 
     @cached_property
     def _pool(self) -> HTTPConnectionPool:
-        return pool_of(self._session, self._url)
+        return pool_of(self._session, self.url)
 
     def close(self) -> None:
         """Give the connections back; the next request opens new ones."""
@@ -53,36 +60,77 @@ class Authorized:
         self._session.close()
         self._token_session.close()
 
+    def _connections(self) -> HTTPConnectionPool:
+        now = monotonic()
+        with self._lock:
+            idle, self._used = now - self._used, now
+        if idle > IDLE:
+            self.close()
+        return self._pool
+
     def request(
-        self, method: str, path: str, data: bytes | None, headers: Mapping[str, str], timeouts: Seconds
+        self,
+        method: str,
+        path: str,
+        data: bytes | None,
+        headers: Mapping[str, str],
+        timeouts: Seconds,
+        *,
+        at_most: int | None = None,
     ) -> Answered:
         """Ask; where the token is refused, once more with a new one. A redirect is an answer like any other.
+
+        The body is read whole and unpacked; with `at_most` as it comes, to one byte beyond that.
 
         Raises what urllib3 and google-auth raise, and `requests` where a token cannot be fetched.
         """
         ask = partial(Request(self._token_session), timeout=timeouts[1])
         sent = {**self._headers, **headers}
-        self._credentials.before_request(ask, method, self._url + path, sent)
-        answer = self._send(method, path, data, sent, timeouts)
+        self._credentials.before_request(ask, method, self.url + path, sent)
+        send = partial(self._send, method, path, data, whole=at_most is None)
+        answer = send(sent, timeouts)
         if answer.status == HTTPStatus.UNAUTHORIZED:
+            answer.close()
             self._credentials.refresh(ask)
             self._credentials.apply(sent)
-            answer = self._send(method, path, data, sent, timeouts)
-        return Answered(answer.status, answer.data)
+            answer = send(sent, timeouts)
+        content = answer.data if at_most is None else _first(answer, at_most + 1)
+        return Answered(answer.status, content, answer.headers)
 
     def _send(
-        self, method: str, path: str, data: bytes | None, headers: Mapping[str, str], timeouts: Seconds
+        self,
+        method: str,
+        path: str,
+        data: bytes | None,
+        headers: Mapping[str, str],
+        timeouts: Seconds,
+        *,
+        whole: bool,
     ) -> BaseHTTPResponse:
-        count(service_of(self._url + path))
-        answer = self._pool.urlopen(
+        count(service_of(self.url + path))
+        connections = self._connections()
+        # A proxy for plain http, as to another machine's emulator, is told the whole address.
+        proxied = connections.proxy is not None and connections.scheme == "http"
+        answer = connections.urlopen(
             method,
-            self._below + path,
+            (self.url if proxied else self._below) + path,
             body=data,
             headers=headers,
             retries=False,
             redirect=False,
             assert_same_host=False,
             timeout=Timeout(connect=timeouts[0], read=timeouts[1]),
+            preload_content=whole,
+            decode_content=whole,
         )
         note_date(answer.headers.get("Date", ""))
         return answer
+
+
+def _first(answer: BaseHTTPResponse, size: int) -> bytes:
+    """The first bytes; a connection on which there are more of them is of no use any more."""
+    content = answer.read(size)
+    if len(content) == size:
+        answer.close()
+    answer.release_conn()
+    return content

@@ -33,7 +33,7 @@ def connect(
     def store() -> Store:
         from spotwarden.gcp.storage import CloudStorage
 
-        return CloudStorage(project=project, bucket=bucket)
+        return CloudStorage(bucket=bucket)
 
     def compute() -> Compute:
         from spotwarden.gcp.compute import ComputeEngine

@@ -134,6 +134,15 @@ def refusal(call: str, status: int, body: bytes) -> RejectedError | UnansweredEr
     return RejectedError(first, message)
 
 
+def call_error(call: str, status: int, body: bytes) -> api.GoogleAPICallError:
+    """The same as Google's own clients have it; `call` is the method and the address."""
+    error = _read(body)
+    reasons = [{"reason": reason} for reason in error.reasons]
+    said = f"{call}: {error.message or 'unknown error'}"
+    found: api.GoogleAPICallError = api.from_http_status(status, said, errors=reasons)
+    return found
+
+
 def _read(body: bytes) -> ErrorBody:
     try:
         return typed.decode(body, _Answer).error

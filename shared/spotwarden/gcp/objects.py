@@ -1,106 +1,113 @@
-"""One try of each call on a bucket, through google-cloud-storage; `storage` decides what to try again.
+"""One try of each call on a bucket; `storage` decides what to try again.
 
-Google's own retries are off for all that writes: after a lost answer they would send the same condition
-again and report our own success as somebody else's.
+Small objects, and lists of them, are asked for as the API's reference has it ("JSON API overview"). What
+google-cloud-storage puts around a call takes more processor time than all the rest of it; whole files
+(`transfers`) go through it.
 """
 
-import base64
-import io
-from collections.abc import Iterator, Mapping
+import os
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import datetime
-from functools import cached_property
+from datetime import UTC, datetime, timedelta
+from functools import cached_property, partial
 from http import HTTPStatus
-from typing import Any
+from typing import TypeVar
+from urllib.parse import quote, urlencode
 
-import google_crc32c
 import msgspec
-from google.api_core.exceptions import BadRequest, NotFound, PreconditionFailed, from_http_response
-from google.cloud import storage
-from google.cloud.storage.exceptions import DataCorruption
+from google.api_core.exceptions import BadRequest, NotFound, PreconditionFailed
 
 from spotwarden import typed
-from spotwarden.gcp.errors import is_unanswered, unanswered
+from spotwarden.gcp.authorized import Answered, Authorized
+from spotwarden.gcp.errors import call_error, unanswered
+from spotwarden.gcp.object_batches import came_of, in_one_call
+from spotwarden.gcp.object_bodies import PACKED, in_one_body, whole_content
+from spotwarden.gcp.rest import agent, kept_service
 from spotwarden.gcp.retry_policy import RetryPolicy
-from spotwarden.gcp.session import settle
-from spotwarden.ports import SHOWN_AT_MOST, BrokenError, ConflictError, UnansweredError
+from spotwarden.ports import BrokenError, ConflictError, UnansweredError
 
-Blob = Any
-"""`google.cloud.storage.Blob`; the library publishes no types."""
+GOOGLE = "https://storage.googleapis.com"
+EMULATOR = "STORAGE_EMULATOR_HOST"
+"""Where another server stands than Google's, as its own libraries read it; it is asked without a token."""
 
-WRITTEN_BY = "spotwarden-write"
-"""Custom metadata of each object we write: a word that only that one write knows."""
-
-CONTENT = "spotwarden-content"
-"""The same of what listings are to show: the object's own text."""
-A_BATCH = 100
-"""Calls that Cloud Storage takes in one batch (Google: "Batching requests")."""
+Kind = TypeVar("Kind")
+_FIELDS = "name,generation,updated,size,metadata,crc32c"
 
 
 class ListedRow(msgspec.Struct, frozen=True):
-    """One object as a listing shows it, as far as it was asked for.
-
-    The library's own object for it takes ten times as long, and copies its metadata at each question.
-    """
+    """One object, as far as it was asked for."""
 
     name: str
     generation: int = 0
-    updated: datetime | None = None
+    updated: datetime = datetime.min.replace(tzinfo=UTC)
     size: int = 0
     metadata: Mapping[str, str] = {}
     crc32c: str | None = None
 
 
-typed.prepare(ListedRow)
+class _Written(msgspec.Struct, frozen=True):
+    generation: int
+
+
+class ListedPage(msgspec.Struct, frozen=True, rename="camel"):
+    """A page of a list: objects, and folders where such were asked for."""
+
+    items: Sequence[ListedRow] = ()
+    prefixes: Sequence[str] = ()
+    next_page_token: str = ""
+
+
+typed.prepare(ListedRow, ListedPage, _Written, strict=False)
 
 
 class ObjectDoor:
     """One bucket. Safe to use from several threads; `close` gives its connections back."""
 
-    def __init__(self, *, project: str, bucket: str, retry_policy: RetryPolicy) -> None:
-        self._project = project
-        self._bucket_name = bucket
+    def __init__(self, *, bucket: str, retry_policy: RetryPolicy) -> None:
+        self.bucket = bucket
         self._retry_policy = retry_policy
+        self._objects = f"/storage/v1/b/{quote(bucket, safe='')}/o"
 
     @cached_property
-    def _client(self) -> storage.Client:
-        client = storage.Client(project=self._project)
-        settle(client._http, client.api_endpoint)  # noqa: SLF001 - it offers no other way to its session
-        return client
-
-    def blob(self, name: str, generation: int | None = None) -> Blob:
-        """The library's own object of this name; nothing is asked."""
-        return self._client.bucket(self._bucket_name).blob(name, generation=generation)
+    def _service(self) -> Authorized:
+        emulator = os.environ.get(EMULATOR, "").rstrip("/")
+        return kept_service(emulator or GOOGLE, agent(os.environ), anonymous=bool(emulator))
 
     def close(self) -> None:
         """Give the connections back; the next call opens new ones."""
-        if "_client" in self.__dict__:
-            self._client.close()
+        if "_service" in self.__dict__:
+            self._service.close()
 
-    def rows(self, **how: object) -> Any:
-        """A listing of `ListedRow`, each page asked for again while it is not answered."""
-        rows = self._client.list_blobs(
-            self._bucket_name,
-            timeout=self._retry_policy.timeouts,
-            retry=self._retry_policy.retry(is_unanswered),
-            **how,
-        )
-        rows.item_to_value = _listed
-        return rows
+    def pages(self, *, limit: int | None = None, **query: str) -> Iterator[ListedPage]:
+        """A list, each page asked for again while it is not answered; at most so many objects in all."""
+        left, token = limit, ""
+        while True:
+            asked = {**query, "maxResults": str(left)} if left is not None else query
+            path = self._path(self._objects, **asked, pageToken=token)
+            ask = partial(self._asked, "GET", path, timeout=self._retry_policy.answer)
+            page = _decoded(self._retry_policy.insist(ask), ListedPage)
+            yield page
+            token = page.next_page_token
+            left = None if left is None else left - len(page.items)
+            if not token or (left is not None and left <= 0):
+                return
 
-    def find(self, name: str) -> Blob | None:
+    def rows(self, *, limit: int | None = None, **query: str) -> Iterator[ListedRow]:
+        """The objects of a list, as `pages`."""
+        for page in self.pages(limit=limit, **query):
+            yield from page.items
+
+    def find(self, name: str) -> ListedRow | None:
         """The object's metadata; None where there is no such object."""
-        blob = self.blob(name)
         try:
-            with unanswered():
-                blob.reload(timeout=self._retry_policy.timeouts, retry=None)
+            answer = self._asked("GET", self._path(self._of(name), fields=_FIELDS))
         except NotFound as error:
             _raise_without_bucket(error)
             return None
-        return blob
+        return _decoded(answer, ListedRow)
 
-    def download(self, blob: Blob, at_most: int) -> bytes:
-        """The content of the generation that `blob` was found at.
+    def download(self, found: ListedRow, at_most: int) -> bytes:
+        """The content of the generation that was found.
 
         Raises:
             BrokenError: it unpacks to more than `at_most` bytes, or it cannot be read at all: it is
@@ -108,20 +115,17 @@ class ObjectDoor:
             UnansweredError: the generation is there no more, or its bytes arrived damaged.
         """
         try:
-            return self._content(blob, at_most)
+            return self._content(found.name, at_most, generation=str(found.generation))
         except NotFound as error:
-            raise UnansweredError(f"{blob.name} changed while it was read") from error
+            raise UnansweredError(f"{found.name} changed while it was read") from error
 
-    def _content(self, blob: Blob, at_most: int, **only: int) -> bytes:
-        sink = _Sink(blob.name, at_most)
+    def _content(self, name: str, at_most: int, **only: str) -> bytes:
+        path = self._path(f"/download{self._of(name)}", alt="media", **only)
         try:
-            with unanswered():
-                blob.download_to_file(sink, timeout=self._retry_policy.timeouts, retry=None, **only)
+            answer = self._asked("GET", path, headers=PACKED, at_most=at_most)
         except BadRequest as error:
-            raise BrokenError(f"{blob.name} cannot be read: {error.message}") from error
-        except DataCorruption as error:
-            raise UnansweredError(f"{blob.name} arrived damaged: {error}") from error
-        return sink.getvalue()
+            raise BrokenError(f"{name} cannot be read: {error}") from error
+        return whole_content(name, answer, at_most)
 
     def download_current(self, name: str, generation: int, at_most: int) -> bytes | None:
         """The content of this generation, as long as it is the current one; None where it is not any more.
@@ -130,7 +134,7 @@ class ObjectDoor:
             BrokenError, UnansweredError: as `download`.
         """
         try:
-            return self._content(self.blob(name), at_most, if_generation_match=generation)
+            return self._content(name, at_most, ifGenerationMatch=str(generation))
         except (NotFound, PreconditionFailed) as error:
             _raise_without_bucket(error)
             return None
@@ -139,29 +143,53 @@ class ObjectDoor:
         self, name: str, data: bytes, *, generation: int | None, kind: str, word: str, shown: bool = False
     ) -> int:
         """Write, marked with `word`, and return the new generation; `ConflictError`."""
-        blob = self.blob(name)
-        blob.metadata = {WRITTEN_BY: word, **(_beside(data) if shown else {})}
+        body, headers = in_one_body(name, data, kind=kind, word=word, shown=shown)
+        path = self._path(
+            f"/upload{self._objects}",
+            uploadType="multipart",
+            fields="generation",
+            ifGenerationMatch="" if generation is None else str(generation),
+        )
         with _conditional(name, generation):
-            blob.upload_from_string(
-                data,
-                content_type=kind,
-                if_generation_match=generation,
-                timeout=self._retry_policy.timeouts,
-                retry=None,
-            )
-        return int(blob.generation)
+            answer = self._asked("POST", path, headers=headers, body=body)
+        return _decoded(answer, _Written).generation
 
     def delete(self, name: str, *, generation: int) -> bool:
         """Delete; False where there is nothing to delete, `ConflictError` where it is newer."""
         try:
             with _conditional(name, generation):
-                self.blob(name).delete(
-                    if_generation_match=generation, timeout=self._retry_policy.timeouts, retry=None
-                )
+                self._asked("DELETE", self._path(self._of(name), ifGenerationMatch=str(generation)))
         except NotFound as error:
             _raise_without_bucket(error)
             return False
         return True
+
+    def _of(self, name: str) -> str:
+        return f"{self._objects}/{quote(name, safe='')}"
+
+    def _path(self, path: str, **query: str) -> str:
+        given = {key: value for key, value in query.items() if value}
+        return f"{path}?{urlencode({**given, 'prettyPrint': 'false'})}"
+
+    def _asked(
+        self,
+        method: str,
+        path: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        body: bytes | None = None,
+        at_most: int | None = None,
+        timeout: timedelta | None = None,
+    ) -> Answered:
+        """An answer that is a success; every other rises as google-cloud-storage words it."""
+        connect, _ = self._retry_policy.timeouts
+        patience = (connect, (timeout or self._retry_policy.small_answer).total_seconds())
+        with unanswered():
+            answer = self._service.request(method, path, body, headers or {}, patience, at_most=at_most)
+            if not HTTPStatus.OK <= answer.status < HTTPStatus.MULTIPLE_CHOICES:
+                asked = f"{method} {self._service.url}{path.partition('?')[0]}"
+                raise call_error(asked, answer.status, answer.content)
+        return answer
 
     def delete_all(self, generations: Mapping[str, int]) -> Mapping[str, Exception]:
         """Delete at most `A_BATCH` generations in one call; gives by name what went wrong with it.
@@ -169,86 +197,32 @@ class ObjectDoor:
         Raises:
             UnansweredError: nobody knows what became of any of them.
         """
-        try:
-            with unanswered(), self._client.batch(raise_exception=False) as batch:
-                for name, generation in generations.items():
-                    self.blob(name).delete(
-                        if_generation_match=generation, timeout=self._retry_policy.timeouts, retry=None
-                    )
-        except ValueError as error:
-            raise UnansweredError(f"the answer to a batch of deletes cannot be read: {error}") from error
-        answers = batch._responses  # noqa: SLF001 - where its documentation has them read
-        return {
-            name: problem
-            for name, answer in zip(generations, answers, strict=True)
-            if (problem := _went_wrong(answer)) is not None
-        }
+        paths = [
+            self._path(self._of(name), ifGenerationMatch=str(generation))
+            for name, generation in generations.items()
+        ]
+        body, headers = in_one_call(paths)
+        answer = self._asked(
+            "POST", "/batch/storage/v1", headers=headers, body=body, timeout=self._retry_policy.answer
+        )
+        problems = zip(generations, came_of(answer, len(paths)), strict=True)
+        return {name: problem for name, problem in problems if problem is not None}
 
 
-def _listed(_rows: object, item: Mapping[str, Any]) -> ListedRow:
-    """A row as Google writes it; numbers of 64 bits come as text."""
-    return typed.convert(item, ListedRow, strict=False)
-
-
-def _went_wrong(answer: Any) -> Exception | None:
-    """Why one part of a batch of deletes was not carried out; None where it was, or is gone or newer."""
-    if answer.ok or answer.status_code == HTTPStatus.PRECONDITION_FAILED:
-        return None
-    error = from_http_response(answer)
-    if is_unanswered(error):
-        return UnansweredError(f"{type(error).__name__}: {error}")
-    gone = isinstance(error, NotFound) and "bucket does not exist" not in error.message
-    return None if gone else error
-
-
-class _Sink(io.BytesIO):
-    """Takes in at most so many bytes; a compressed object says nothing of what it unpacks to."""
-
-    def __init__(self, name: str, at_most: int) -> None:
-        super().__init__()
-        self._name = name
-        self._at_most = at_most
-
-    def write(self, data: bytes) -> int:  # type: ignore[override]  # bytes are all that is written to it
-        """Take the bytes in; `BrokenError` where they are too many."""
-        check_size(self._name, self.tell() + len(data), self._at_most)
-        return super().write(data)
-
-
-def check_size(name: str, size: int, at_most: int) -> None:
-    """Refuse an object of more than `at_most` bytes with `BrokenError`."""
-    if size > at_most:
-        raise BrokenError(f"{name} has {size} bytes or more; at most {at_most} are read")
-
-
-def _beside(data: bytes) -> dict[str, str]:
-    """The content as metadata, if it is short and text."""
-    if len(data) > SHOWN_AT_MOST:
-        return {}
+def _decoded(answer: Answered, kind: type[Kind]) -> Kind:
+    """An answer in JSON; one that is cut short is no answer. Google writes numbers of 64 bits as text."""
     try:
-        return {CONTENT: data.decode()}
-    except UnicodeDecodeError:
-        return {}
-
-
-def shown_content(said: Mapping[str, str], checksum: str | None) -> bytes | None:
-    """What an object's metadata shows of its content; None where it shows none, or another's.
-
-    Metadata can be changed without the object: so it must have the object's checksum.
-    """
-    text = said.get(CONTENT)
-    if text is None:
-        return None
-    data: bytes = text.encode()
-    same = base64.b64encode(google_crc32c.value(data).to_bytes(4, "big")).decode() == checksum
-    return data if same else None
+        return typed.decode(answer.content, kind, strict=False)
+    except msgspec.ValidationError:
+        raise
+    except msgspec.DecodeError as error:
+        raise UnansweredError(f"the answer is cut short or not JSON: {error}") from error
 
 
 @contextmanager
 def _conditional(name: str, generation: int | None) -> Iterator[None]:
     try:
-        with unanswered():
-            yield
+        yield
     except PreconditionFailed as error:
         raise ConflictError(f"{name} is not at generation {generation}") from error
 

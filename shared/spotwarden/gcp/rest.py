@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Mapping
 from datetime import timedelta
-from functools import cached_property
+from functools import cached_property, lru_cache
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import urlencode
@@ -24,8 +24,14 @@ _SERVICE = "K_SERVICE"
 """Where Cloud Run says which service this is ("Container runtime contract")."""
 
 
-def _credentials(endpoint: str) -> Credentials:
-    if is_loopback(endpoint):
+@lru_cache(maxsize=16)
+def kept_service(endpoint: str, user_agent: str, *, anonymous: bool) -> Authorized:
+    """This service, for the life of the process: each sweep goes on with its connections and its token."""
+    return Authorized(endpoint, _credentials(anonymous=anonymous), user_agent)
+
+
+def _credentials(*, anonymous: bool) -> Credentials:
+    if anonymous:
         return AnonymousCredentials()
     credentials, _project = google.auth.default(scopes=_SCOPES)
     return credentials
@@ -56,7 +62,7 @@ class Rest:
 
     @cached_property
     def _service(self) -> Authorized:
-        return Authorized(self._endpoint, _credentials(self._endpoint), agent(os.environ))
+        return kept_service(self._endpoint, agent(os.environ), anonymous=is_loopback(self._endpoint))
 
     def close(self) -> None:
         """Give the connections back; the next call opens new ones."""

@@ -15,7 +15,7 @@ def connect(*, project: str, bucket: str, compute_endpoint: str = "", **_others:
     def store() -> Store:
         from spotwarden.gcp.storage import CloudStorage
 
-        return CloudStorage(project=project, bucket=bucket)
+        return CloudStorage(bucket=bucket)
 
     def compute() -> Compute:
         from spotwarden.gcp.compute import ComputeEngine

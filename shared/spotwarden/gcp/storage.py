@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
-from typing import Any
 from uuid import uuid4
 
-from spotwarden.gcp.errors import BusyError, unanswered
-from spotwarden.gcp.objects import A_BATCH, CONTENT, WRITTEN_BY, ObjectDoor, check_size, shown_content
+from spotwarden.gcp.errors import BusyError
+from spotwarden.gcp.object_batches import A_BATCH
+from spotwarden.gcp.object_bodies import CONTENT, WRITTEN_BY, check_size, shown_content
+from spotwarden.gcp.objects import ListedRow, ObjectDoor
 from spotwarden.gcp.retry_policy import RetryPolicy
 from spotwarden.gcp.spacing import WriteSpacing
 from spotwarden.ports import DESCRIBED_AT_MOST, ConflictError, Entry, Stored, UnansweredError
@@ -29,12 +30,11 @@ class CloudStorage:
     def __init__(
         self,
         *,
-        project: str,
         bucket: str,
         retry_policy: RetryPolicy = RetryPolicy(),
         new_word: Callable[[], str] = _new_word,
     ) -> None:
-        self._objects = ObjectDoor(project=project, bucket=bucket, retry_policy=retry_policy)
+        self._objects = ObjectDoor(bucket=bucket, retry_policy=retry_policy)
         self._retry_policy = retry_policy
         self._new_word = new_word
         self._spacing = WriteSpacing()
@@ -47,35 +47,31 @@ class CloudStorage:
         self, prefix: str, *, glob: str = "", limit: int | None = None, start: str = "", end: str = ""
     ) -> list[Entry]:
         """As `Store.entries`; where both are given, a name must begin with `prefix` and match `glob`."""
-        with unanswered():
-            rows = self._objects.rows(
-                prefix=prefix,
-                match_glob=glob or None,
-                max_results=limit,
-                start_offset=start or None,
-                end_offset=end or None,
-                fields=_ENTRY,
-            )
-            return [_entry(row, described=index < DESCRIBED_AT_MOST) for index, row in enumerate(rows)]
+        rows = self._objects.rows(
+            limit=limit,
+            prefix=prefix,
+            matchGlob=glob,
+            startOffset=start,
+            endOffset=end,
+            fields=_ENTRY,
+        )
+        return [_entry(row, described=index < DESCRIBED_AT_MOST) for index, row in enumerate(rows)]
 
     def each_entry(self, prefix: str) -> Iterator[Entry]:
         """As `Store.each_entry`."""
-        with unanswered():
-            for row in self._objects.rows(prefix=prefix, fields=_ENTRY):
-                yield _entry(row, described=True)
+        for row in self._objects.rows(prefix=prefix, fields=_ENTRY):
+            yield _entry(row, described=True)
 
     def entry(self, name: str) -> Entry | None:
         """As `Store.entry`."""
-        blob = self._retry_policy.insist(lambda: self._objects.find(name))
-        return None if blob is None else _entry(blob, described=True)
+        found = self._retry_policy.insist(lambda: self._objects.find(name))
+        return None if found is None else _entry(found, described=True)
 
     def folders(self, prefix: str) -> list[str]:
         """As `Store.folders`, in the order of names."""
-        with unanswered():
-            rows = self._objects.rows(prefix=prefix, delimiter="/", fields=_FOLDER)
-            for _page in rows.pages:
-                pass
-        return sorted(folder[len(prefix) : -1] for folder in rows.prefixes)
+        pages = self._objects.pages(prefix=prefix, delimiter="/", fields=_FOLDER)
+        found = {folder for page in pages for folder in page.prefixes}
+        return sorted(folder[len(prefix) : -1] for folder in found)
 
     def read(
         self, name: str, *, at_most: int = 4 * 1024 * 1024, listed: Entry | None = None
@@ -94,14 +90,15 @@ class CloudStorage:
         )
 
     def _read(self, name: str, at_most: int) -> Stored | None:
-        blob = self._objects.find(name)
-        if blob is None:
+        found = self._objects.find(name)
+        if found is None:
             return None
-        check_size(name, blob.size, at_most)
-        generation, updated = int(blob.generation), blob.updated
-        data = self._objects.download(blob, at_most)
+        check_size(name, found.size, at_most)
         return Stored(
-            data=data, generation=generation, updated=updated, metadata=_custom(blob.metadata or {})
+            data=self._objects.download(found, at_most),
+            generation=found.generation,
+            updated=found.updated,
+            metadata=_custom(found.metadata),
         )
 
     def write(
@@ -182,9 +179,9 @@ class _Write:
         if not self._in_doubt:
             return None
         found = self._objects.find(self._name)
-        if found is None or (found.metadata or {}).get(WRITTEN_BY) != self._word:
+        if found is None or found.metadata.get(WRITTEN_BY) != self._word:
             return None
-        return int(found.generation)
+        return found.generation
 
 
 class _Delete:
@@ -229,14 +226,13 @@ class _Deletes:
             raise error
 
 
-def _entry(row: Any, *, described: bool) -> Entry:
-    # What the library itself has read it copies each time that it is asked for.
-    said = (row.metadata or {}) if described else {}
+def _entry(row: ListedRow, *, described: bool) -> Entry:
+    said = row.metadata if described else {}
     return Entry(
         name=row.name,
-        generation=int(row.generation),
+        generation=row.generation,
         updated=row.updated,
-        size=int(row.size),
+        size=row.size,
         metadata=_custom(said),
         content=shown_content(said, row.crc32c),
     )

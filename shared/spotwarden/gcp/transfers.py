@@ -7,16 +7,19 @@ import base64
 import io
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import cached_property
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import google_crc32c
 from google.api_core.exceptions import NotFound, PreconditionFailed
+from google.cloud import storage
 from google.cloud.storage.exceptions import DataCorruption, InvalidResponse
 
 from spotwarden.gcp.errors import is_unanswered, leaves_open, unanswered
 from spotwarden.gcp.objects import ObjectDoor
 from spotwarden.gcp.retry_policy import RetryPolicy
+from spotwarden.gcp.session import settle
 from spotwarden.ports import HeldObject, UnansweredError, unwatched
 
 PIECE = 16 * 1024 * 1024
@@ -29,18 +32,30 @@ class CloudFiles:
     """`Transfers` over one bucket."""
 
     def __init__(self, *, project: str, bucket: str, retry_policy: RetryPolicy = RetryPolicy()) -> None:
-        self._objects = ObjectDoor(project=project, bucket=bucket, retry_policy=retry_policy)
+        self._project = project
+        self._objects = ObjectDoor(bucket=bucket, retry_policy=retry_policy)
         self._retry = retry_policy.retry(_may_come)
         self._timeouts = retry_policy.timeouts
 
     def close(self) -> None:
         """Give the connections back; the next call opens new ones."""
         self._objects.close()
+        if "_client" in self.__dict__:
+            self._client.close()
+
+    @cached_property
+    def _client(self) -> storage.Client:
+        client = storage.Client(project=self._project)
+        settle(client._http, client.api_endpoint)  # noqa: SLF001 - it offers no other way to its session
+        return client
+
+    def _blob(self, name: str, generation: int | None = None) -> Any:
+        """The library's own object of this name; nothing is asked."""
+        return self._client.bucket(self._objects.bucket).blob(name, generation=generation)
 
     def held(self, prefix: str) -> list[HeldObject]:
         """As `Transfers.held`."""
-        with unanswered():
-            return [_held(row) for row in self._objects.rows(prefix=prefix, fields=_HELD)]
+        return [_held(row) for row in self._objects.rows(prefix=prefix, fields=_HELD)]
 
     def same(self, file: Path, held: HeldObject) -> bool:
         """As `Transfers.same`."""
@@ -48,7 +63,7 @@ class CloudFiles:
 
     def upload(self, file: Path, name: str, *, moved: Callable[[int], None] = unwatched) -> None:
         """As `Transfers.upload`: in one piece where it is small, resumable where it is not."""
-        blob = self._objects.blob(name)
+        blob = self._blob(name)
         blob.chunk_size = PIECE
         size = file.stat().st_size
         with _intact(name), file.open("rb") as source:
@@ -63,11 +78,11 @@ class CloudFiles:
 
     def copy(self, held: HeldObject, name: str) -> None:
         """As `Transfers.copy`: inside Cloud Storage, in more than one call where it is very large."""
-        source = self._objects.blob(held.name, generation=held.generation)
+        source = self._blob(held.name, generation=held.generation)
         token = None
         with _intact(held.name):
             while True:
-                token, _, _ = self._objects.blob(name).rewrite(
+                token, _, _ = self._blob(name).rewrite(
                     source, token=token, timeout=self._timeouts, retry=self._retry
                 )
                 if token is None:
@@ -76,7 +91,7 @@ class CloudFiles:
     def drop(self, held: HeldObject) -> None:
         """As `Transfers.drop`."""
         with unanswered(), suppress(NotFound, PreconditionFailed):
-            self._objects.blob(held.name).delete(
+            self._blob(held.name).delete(
                 if_generation_match=held.generation, timeout=self._timeouts, retry=self._retry
             )
 
@@ -86,7 +101,7 @@ class CloudFiles:
         """As `Transfers.download`: the bytes as they are stored, also where they are compressed."""
         if start >= held.size and (start or held.size):
             return
-        blob = self._objects.blob(held.name, generation=held.generation)
+        blob = self._blob(held.name, generation=held.generation)
         first = into.tell()
         with _intact(held.name):
             blob.download_to_file(
