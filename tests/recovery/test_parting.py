@@ -175,6 +175,24 @@ def test_a_gang_of_which_too_few_are_left_is_made_anew_once_they_are_gone(four):
     assert {vm.notice for vm in four.instances()} == {True}
 
 
+def test_the_last_node_whose_peers_were_removed_has_no_successor_beside_it(new_world):
+    """It is the only one that its gang still wants; it is made again once it is gone."""
+    pair = new_world("gang", GANG.replace(b"--metadata=", b"--metadata=spotwarden-early=1,"))
+    pair.store(JobFileName(job="gang"), b'nodes = "1:2"')
+    for node in ("gang-1", "gang-2"):
+        pair.cloud.compute.give_notice(node)
+    pair.settle()
+    pair.cloud.compute.owner_deletes("gang-2")
+    pair.settle(3)
+    tell(pair, "gang-1")
+    pair.settle(2)
+    assert pair.done("LaunchInstances") == 0
+    take(pair, "gang-1")
+    pair.wait(minutes=1)
+    pair.settle(3)
+    assert (running(pair), pair.done("LaunchInstances")) == (["gang-1"], 1)
+
+
 def test_what_is_told_before_it_has_joined_does_not_join(four):
     """The others would wait for it until it is gone."""
     take(four, "gang-2")

@@ -25,9 +25,10 @@ def succeeds_early(facts: JobFacts, limits: RecoveryLimits) -> bool:
     """Whether a successor begins while a VM that was told still runs: of a single VM, never of a gang.
 
     The nodes of a gang save and stop together. All of it is made anew once one of them is gone, or the others
-    go on without that. In the only zone of a job nothing can be asked for while its VM has the name.
+    go on without that; so is the last one of a gang that bends, whose others somebody has removed. In the
+    only zone of a job nothing can be asked for while its VM has the name.
     """
-    if has_one_zone(facts):
+    if facts.file.nodes or has_one_zone(facts):
         return False
     nodes = facts.launch.nodes if isinstance(facts.launch, Launch) else ()
     instances = facts.newest.instances if facts.newest else ()

@@ -83,8 +83,14 @@ def _unknown(facts: JobFacts, name: str, node: NodeFacts | None, policy: Policy,
 def unwish(facts: JobFacts, newest: Recorded, tick: Tick) -> Step | None:
     """Take a node off the wish that somebody has removed, or that left by itself; its owner is told first."""
     attempt = newest.attempt
-    # A VM that was to join, and that a person has removed before, is no longer wanted either.
-    born = [node for node in facts.tried if node.node in attempt.lacking and on_purpose(facts, node)]
+    # A VM that was to join, and that a person has removed before, is no longer wanted either; what an earlier
+    # request made is none, such as one that was refused and taken back.
+    made = {
+        insert.target_id
+        for insert in of_requests(facts.inserts, {tried.request_id for tried in attempt.tries})
+    }
+    tried = (node for node in facts.tried if node.node in attempt.lacking and node.instance_id in made)
+    born = [node for node in tried if on_purpose(facts, node)]
     gone = (*_gone(facts, attempt), *born)
     found = {node.node: removal for node in gone if (removal := removal_of(facts, node))}
     if not found:
