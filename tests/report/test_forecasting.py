@@ -11,15 +11,16 @@ from spotwarden.model.jobfile import JobFile
 from spotwarden.model.ladder import Rung, VmModel
 from spotwarden.model.limits import PlacementLimits
 from spotwarden.model.prices import PriceTable
+from spotwarden.recovery.forecast.pasts import past_of
 from spotwarden.recovery.forecast.table import read_markets
 from spotwarden.report import views as pages
-from spotwarden.report.figures.forecasting import Forecaster, course_of, returns
+from spotwarden.report.figures.forecasting import Forecaster, course_of, pasts_of, returns
 from spotwarden.report.figures.money import Till
 from spotwarden.report.figures.rows import summary
 from spotwarden.report.figures.weekly import weekly
 from spotwarden.report.model.job import Curve, CurvePoint, JobReport
-from spotwarden.report.model.kept import Gathered, NodeMetrics, Ran, ReportIndex, Sources
-from tests.report.test_counting import HOUR, NOON, RULES, attempt, gathered
+from spotwarden.report.model.kept import Gathered, JobSpotPast, NodeMetrics, Ran, ReportIndex, Sources
+from tests.report.test_counting import HOUR, NOON, RULES, TAKEN, attempt, gathered
 from tests.report.test_weekly import ADA, MONDAY, OPS, POLICY, PRICES, WEEK, job
 
 STEPS = Beat(step=400, steps=1000, attempt=1, first_step=0)
@@ -149,6 +150,38 @@ def test_without_a_price_there_is_no_bill():
     assert forecast(opened(), PriceTable()).half_cost is None
     assert forecast(replace(opened(), cells=())).half_cost is None
     assert forecast(job("a")) is None
+
+
+LOST = past_of((0.5,) * 40, (), (3.0,) * 40)
+
+
+def lived(entry, past=LOST, **row):
+    """The entry of a job with this past, on the machine type of Ada's."""
+    seen = JobSpotPast(machine=opened().course.machine, place=opened().course.place, past=past)
+    return replace(entry, past=seen, row=replace(entry.row, **row))
+
+
+def beside(entry, *others):
+    """When nine in ten such jobs end, in a report with others."""
+    pasts = pasts_of((entry, *others), MONDAY)
+    return replace(FORECASTER, pasts=lambda: pasts).of(entry, Till(PRICES), MONDAY).most
+
+
+def test_what_other_jobs_went_through_tells_when_one_ends():
+    """Those that are over, too, but for the long over; and its own past only once."""
+    alone = beside(opened())
+    over = job("b")
+    assert beside(opened(), lived(over, ended=MONDAY)) > alone
+    assert beside(opened(), lived(over, ended=MONDAY - 31 * 24 * HOUR)) == alone
+    assert beside(lived(opened())) == alone
+
+
+def test_the_past_of_a_job_is_kept_when_it_is_over():
+    """Its forecast is not."""
+    ledger = (attempt(), attempt(2, lost=NOON + HOUR, fate=TAKEN, started=NOON + 2 * HOUR, ran="22"))
+    over = summary(Sources(job="train", ledger=ledger, status_code="0", ended=NOON), gathered(), RULES)
+    assert over.entry.past.past.lost == 1.0
+    assert over.entry.course is None
 
 
 def told(*entries):

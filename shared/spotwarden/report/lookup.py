@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import date, datetime, timedelta
+from functools import cache
 from pathlib import Path
 from typing import TypeVar, cast
 
@@ -17,7 +18,7 @@ from spotwarden.recovery.forecast.table import chance_of, read_markets
 from spotwarden.recovery.node_beats import JobBeats
 from spotwarden.recovery.price_file import kept_prices
 from spotwarden.report import rendering
-from spotwarden.report.figures.forecasting import Forecaster
+from spotwarden.report.figures.forecasting import Forecaster, pasts_of
 from spotwarden.report.figures.views import named
 from spotwarden.report.model.experiments import Experiments
 from spotwarden.report.model.fleet import FleetReport
@@ -61,7 +62,7 @@ class ReportLookup(msgspec.Struct, frozen=True, kw_only=True):
     def basis(self) -> Basis:
         """What views are made from; without a report an empty one."""
         index = self.index or ReportIndex(at=self.now, timezone=self.policy.notify.timezone)
-        forecaster = forecaster_by(self.policy)
+        forecaster = forecaster_by(self.policy, index)
         return Basis(index=index, policy=self.policy, prices=self.prices, forecaster=forecaster)
 
     @property
@@ -146,11 +147,12 @@ class ReportLookup(msgspec.Struct, frozen=True, kw_only=True):
         return tuple(entry for day in read if day for entries in day.entries.values() for entry in entries)
 
 
-def forecaster_by(policy: Policy) -> Forecaster:
+def forecaster_by(policy: Policy, index: ReportIndex) -> Forecaster:
     """What forecasts of jobs are made with."""
     return Forecaster(
         markets=read_markets(),
         limits=policy.placement,
         handover=policy.recovery.handover,
+        pasts=cache(lambda: pasts_of(index.entries, index.at)),
         chance=chance_of,
     )

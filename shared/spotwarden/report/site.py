@@ -62,7 +62,7 @@ def tell(context: SweepContext, index: ReportIndex) -> list[Exception]:
 
 def _messages(context: SweepContext, index: ReportIndex, week: Week) -> tuple[Notice, ...]:
     prices = read_prices(context.settings.prices_file)
-    forecaster = forecaster_by(context.policy)
+    forecaster = forecaster_by(context.policy, index)
     basis = Basis(index=index, policy=context.policy, prices=prices, forecaster=forecaster)
     return tuple(rendering.weekly(basis, week, context.tick.now))
 
@@ -78,7 +78,7 @@ def _job_page(site: "_Site", summaries: Mapping[str, Summary], entry: IndexEntry
     if summary is None:
         found, _ = site.looker.shelf.summary(entry.row.job)
         summary = found or Summary(entry=entry)
-    report = rendering.job(site.looker.basis, replace(summary, entry=entry))
+    report = rendering.job(site.basis, replace(summary, entry=entry))
     html = rendering.page(report, replace(site.scene, depth=1))
     return site.write(File(f"jobs/{entry.row.job}.html", TYPES["html"], html.encode()))
 
@@ -87,6 +87,7 @@ class _Site(msgspec.Struct, frozen=True, kw_only=True):
     """What the pages are made with."""
 
     looker: ReportLookup
+    basis: Basis
     scene: PageScene
     edition: str
 
@@ -107,7 +108,7 @@ class _Site(msgspec.Struct, frozen=True, kw_only=True):
         looker = ReportLookup(
             shelf=shelf, policy=context.policy, prices=prices, index=index, now=context.tick.now
         )
-        return cls(looker=looker, scene=scene, edition=_edition())
+        return cls(looker=looker, basis=looker.basis, scene=scene, edition=_edition())
 
     def write(self, file: File) -> int:
         """Write one file, over whatever is there; gives its generation."""
@@ -119,9 +120,9 @@ class _Site(msgspec.Struct, frozen=True, kw_only=True):
     def pages(self) -> Iterator[File]:
         """The pages of all jobs together, as pages and as figures."""
         looker = self.looker
-        table = rendering.experiments(looker.basis)
+        table = rendering.experiments(self.basis)
         last = looker.now.astimezone(zone_of(looker.policy.notify.timezone)).date()
-        fleet = rendering.fleet(looker.basis, last - (DAYS - 1) * DAY, last, "")
+        fleet = rendering.fleet(self.basis, last - (DAYS - 1) * DAY, last, "")
         trust = looker.trust(AuditQuery(changes=True))
         for name, html in rendering.copies(table, self.scene):
             yield File(name, TYPES["html"], html.encode())

@@ -1,7 +1,7 @@
 """Forecasts of replayed jobs beside what became of them; and the intervals that they advise."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from math import floor
@@ -17,9 +17,11 @@ from spotwarden.recovery.forecast.course import Course, JobPast, course
 from spotwarden.recovery.forecast.forecast import SAVE, Outlook, Rates, outlook
 from spotwarden.recovery.forecast.interval import LONGEST, SHORTEST, STEP, Saving, best_interval
 from spotwarden.recovery.forecast.markets import Reach, market_of
+from spotwarden.recovery.forecast.pasts import PastByPlace, SpotPast, past_of
 from spotwarden.recovery.forecast.table import read_markets
 
 from .calibration import us, v100
+from .deadlines import sister
 from .lives import ReplayedLife, lives, moving, waits
 from .market import HOUR, Zone, cant_be_late, h100
 from .ours import moment
@@ -30,6 +32,7 @@ from .table import Table
 SIZES = (1, 8, 16)
 SETUP = 0.2
 LAST = 6 * SPAN
+BEFORE = 96 * HOUR
 MOMENTS = {"at submit": 0.0, "at 10 %": 0.1, "at 50 %": 0.5}
 REGIONS = PlacementLimits(regions=("us-central1", "us-east4", "us-east5", "us-west1"))
 HOME = PlacementLimits()
@@ -78,8 +81,8 @@ class ForecastRun(NamedTuple):
             waits=tuple(waits(ran)),
         )
 
-    def foretold(self, share: float) -> tuple[Outlook, float] | None:
-        """The forecast at that moment, with the moment."""
+    def foretold(self, share: float, others: PastByPlace) -> tuple[Outlook, float] | None:
+        """The forecast at that moment, with the moment; `others` is what other jobs went through before."""
         found = self.course(share)
         if found is None:
             return None
@@ -87,7 +90,8 @@ class ForecastRun(NamedTuple):
         limits = REGIONS if self.reach is Reach.REGIONS else HOME
         chance = Random(f"{self.home.name} {self.job.start} {self.vms}")
         rates = Rates(spot=self.home.spot, other=self.home.on_demand)
-        return outlook(course, read_markets(), limits, rates, now=moment(now), chance=chance), now
+        told = outlook(course, read_markets(), limits, rates, now=moment(now), chance=chance, others=others)
+        return told, now
 
 
 def coverage(odd: int) -> Iterator[Table]:
@@ -110,7 +114,11 @@ def coverage(odd: int) -> Iterator[Table]:
     yield Table(
         title="A machine that the table does not know: 48 h of work, one zone (AWS V100, K80)",
         head=("", "runs", *(f"{what} {when}" for when in MOMENTS for what in ("P90", "P50", "ratio"))),
-        rows=[["V100, K80", str(len(strange)), *_columns(strange)]],
+        rows=[
+            ["no other job", str(len(strange)), *_columns(strange)],
+            ["another job there for 4 days before", str(len(strange)), *_columns(strange, _before)],
+            ["the same in the region's other zone", str(len(strange)), *_columns(strange, _before_beside)],
+        ],
         note="Traces of Can't Be Late (NSDI '24). The doubt about other machines was chosen on even windows.",
     )
 
@@ -139,9 +147,41 @@ def _elsewhere(odd: int) -> Iterator[ForecastRun]:
             yield ForecastRun(job, zone, Reach.ZONE, *lives(job, rule, there), machine="p3.2xlarge")
 
 
-def _columns(runs: Sequence[ForecastRun]) -> Iterator[str]:
+def _nothing(_run: ForecastRun) -> PastByPlace:
+    return {}
+
+
+def _before(run: ForecastRun) -> PastByPlace:
+    return {run.home.name: _seen_in(run.home, run.job.start)}
+
+
+def _before_beside(run: ForecastRun) -> PastByPlace:
+    other = next(zone for zone in cant_be_late()[0] if zone.name == sister(run.home.name))
+    return {other.name: _seen_in(other, run.job.start)}
+
+
+def _seen_in(zone: Zone, until: float) -> SpotPast:
+    """What a job went through that stood in the zone before, as far back as there is a trace."""
+    at = max(0.0, until - BEFORE)
+    lost: list[float] = []
+    others: list[float] = []
+    closed: list[float] = []
+    while at < until:
+        ends = min(max(zone.changes(at), at + 1), until)
+        span = (ends - at) / HOUR
+        if zone.open(at):
+            (lost if ends < until else others).append(span)
+        elif ends < until:
+            closed.append(span)
+        at = ends
+    return past_of(lost, others, closed)
+
+
+def _columns(
+    runs: Sequence[ForecastRun], others: Callable[[ForecastRun], PastByPlace] = _nothing
+) -> Iterator[str]:
     for share in MOMENTS.values():
-        told = [(run, *found) for run in runs if (found := run.foretold(share))]
+        told = [(run, *found) for run in runs if (found := run.foretold(share, others(run)))]
         by: dict[str, list[float]] = defaultdict(list)
         for run, what, now in told:
             end = moment(run.state.now)

@@ -13,6 +13,7 @@ from spotwarden.model.policy import Policy
 from spotwarden.recovery.forecast.course import Course
 from spotwarden.recovery.forecast.forecast import Rates, holds_to_line, outlook, reach_of, share_of
 from spotwarden.recovery.forecast.markets import Reach
+from spotwarden.recovery.forecast.pasts import past_of
 from spotwarden.recovery.forecast.table import read_markets
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
@@ -66,6 +67,29 @@ def test_a_machine_that_nobody_has_watched_is_less_sure():
     assert other.place == ""
     assert told().place == "us-east4-a"
     assert other.most - other.half > told().most - told().half
+
+
+OTHER = replace(JOB, machine="g2-standard-8")
+CALM = {"us-east4-a": past_of((), (400.0,), ())}
+HARSH = {"us-east4-a": past_of((0.5,) * 40, (), (3.0,) * 40)}
+
+
+def beside(others, job=OTHER):
+    """The forecast of a job beside others."""
+    return outlook(job, read_markets(), STAYS, RATES, now=NOW, chance=Random(1), others=others)
+
+
+def test_other_jobs_tell_what_the_table_does_not():
+    """Where they ran for weeks it ends sooner and surer, where they were lost after minutes much later."""
+    alone, calm, harsh = beside({}), beside(CALM), beside(HARSH)
+    assert calm.most < alone.most < harsh.most
+    assert calm.losses < alone.losses < harsh.losses
+    assert calm.most - calm.half < alone.most - alone.half
+
+
+def test_what_the_table_knows_other_jobs_do_not_tell():
+    """It has watched that zone for two weeks."""
+    assert beside(HARSH, JOB) == beside({}, JOB)
 
 
 def test_what_is_unknown_stays_unknown():

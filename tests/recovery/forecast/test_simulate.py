@@ -75,6 +75,14 @@ def test_who_waits_now_waits_first():
     assert all(run.hours == pytest.approx(23.0, abs=0.1) for run in played(replace(calm, up=None)))
 
 
+def test_who_comes_to_a_closed_place_comes_in_the_middle_of_a_wait():
+    """And long waits take most of the time: of one hour and nine, nine times as often the latter."""
+    calm = replace(JOB, up=None, first=True, market=replace(CALM, waits=(1.0, 9.0)))
+    waited = [run.hours - 20.0 for run in played(calm, 1000)]
+    assert mean(waited) == pytest.approx(0.1 * 0.5 + 0.9 * 4.5, rel=0.1)
+    assert max(waited) < 9.1
+
+
 def test_the_deadline_is_made_on_on_demand_vms():
     """From when only the work and the reserve are left, after the first loss."""
     runs = played(replace(JOB, plan=DeadlinePlan(last=25.0), market=replace(STEADY, waits=(50.0,))))

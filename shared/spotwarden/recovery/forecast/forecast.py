@@ -1,7 +1,7 @@
 """When a job will end and for how much: half of the ways in which it may go are no later, nine in ten."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -19,6 +19,7 @@ from spotwarden.recovery.forecast.hazards import risk
 from spotwarden.recovery.forecast.interval import SHORTEST, Saving, best_interval, kept
 from spotwarden.recovery.forecast.markets import Reach, SeenMarkets, SpotMarket, market_of, unwatched
 from spotwarden.recovery.forecast.on_demand import plan_of
+from spotwarden.recovery.forecast.pasts import PastByPlace, SpotPast, past_of, together, told_of
 from spotwarden.recovery.forecast.simulate import RUNS, Chance, Doubt, PlayedRun, Prospect, play
 
 DOUBTS: Mapping[Reach, Doubt] = {
@@ -29,14 +30,13 @@ DOUBTS: Mapping[Reach, Doubt] = {
 """Chosen on even seeds, so that nine in ten runs end by P90: `tests/bench/forecast_coverage.py`."""
 ELSEWHERE = Doubt(losses=8, waits=16, at_most=8)
 """Of places and machines that nobody has watched."""
+NOTHING: PastByPlace = {}
 SAVE = 1 / 60
 """Hours that a save is taken to hold the program up: no heartbeat tells it."""
 INTERVAL = 0.5
 """Hours between two saves of a job that has not been seen to save."""
 HALF, NINE_IN_TEN = 0.5, 0.9
 DAY = 24
-SHORT_WAIT = 0.1
-"""Hours: all waits that are shorter are about the same."""
 
 
 class Rates(msgspec.Struct, frozen=True, kw_only=True):
@@ -82,17 +82,23 @@ def outlook(
     now: datetime,
     chance: Chance,
     runs: int = RUNS,
+    others: PastByPlace = NOTHING,
 ) -> Outlook:
-    """What to expect of the job from now on, by so many runs of it."""
+    """What to expect of the job from now on, by so many runs of it.
+
+    `others` is the past of the project's other jobs on the same machine type; it counts where the table does
+    not know the job's places.
+    """
     if job.unknown:
         return Outlook(unknown=job.unknown)
     reach = reach_of(job, limits)
     place = region_of(job.place) if reach is Reach.REGION else job.place
     market = market_of(seen, machine=_machine(job, seen), vms=job.vms, reach=reach, place=place)
     doubt = _doubt(job, market, seen)
+    past = SpotPast()
     if doubt is ELSEWHERE:
-        market = unwatched(market)
-    prospect = _prospect(job, market, doubt, limits, now)
+        market, past = unwatched(market), told_of(job.place, others)
+    prospect = _prospect(job, market, doubt, limits, others=past, now=now)
     played = list(play(prospect, chance, runs))
     ends = [run.hours for run in played]
     costs = [_cost(run, rates) for run in played]
@@ -173,10 +179,17 @@ def _doubt(job: Course, market: SpotMarket, seen: SeenMarkets) -> Doubt:
 
 
 def _prospect(
-    job: Course, market: SpotMarket, doubt: Doubt, limits: PlacementLimits, now: datetime
+    job: Course,
+    market: SpotMarket,
+    doubt: Doubt,
+    limits: PlacementLimits,
+    *,
+    others: SpotPast,
+    now: datetime,
 ) -> Prospect:
     interval = job.interval if job.interval is not None else INTERVAL
     up = max(0.0, (now - job.since) / HOUR) if job.since else None
+    past = together(((1.0, own_past(job, up if job.spot else None)), (1.0, others)))
     return Prospect(
         market=market,
         doubt=doubt,
@@ -187,36 +200,30 @@ def _prospect(
         up=up,
         first=not job.lives,
         interval=interval,
-        lost=len(job.lives),
-        risk=sum(risk(market.rates, 0.0, life) for life in _on_spot(job, up)),
-        waits=len(job.waits),
-        slow=_slow(job, market, doubt),
+        lost=past.lost,
+        risk=past.risk(market.rates),
+        waits=past.waits,
+        slow=_slow(past, market, doubt),
         spot=job.spot,
         plan=plan_of(job, limits, now),
     )
 
 
-def _on_spot(job: Course, up: float | None) -> Iterator[float]:
-    """How long each of its spot VMs was up."""
-    yield from job.lives
-    yield from job.survived
-    if job.spot and up is not None:
-        yield up
+def own_past(job: Course, up: float | None = None) -> SpotPast:
+    """What the job's spot VMs went through; `up` is for how long the newest is, if it is one."""
+    return past_of(job.lives, (*job.survived, *(() if up is None else (up,))), job.waits)
 
 
-def _slow(job: Course, market: SpotMarket, doubt: Doubt) -> float:
+def _slow(past: SpotPast, market: SpotMarket, doubt: Doubt) -> float:
     """How many times as long its waits were as elsewhere; few of them say little.
 
     Waits of minutes tell nothing of the few that last for days, so their logarithms are compared.
     """
-    if not job.waits:
+    if not past.waits:
         return 1.0
-    longer = _middle(job.waits) - _middle(market.waits)
-    return math.exp(longer * len(job.waits) / (len(job.waits) + doubt.waits))
-
-
-def _middle(waits: Sequence[float]) -> float:
-    return sum(math.log(wait + SHORT_WAIT) for wait in waits) / len(waits)
+    elsewhere = past_of((), (), market.waits)
+    longer = past.logs / past.waits - elsewhere.logs / elsewhere.waits
+    return math.exp(longer * past.waits / (past.waits + doubt.waits))
 
 
 def _cost(run: PlayedRun, rates: Rates) -> float:

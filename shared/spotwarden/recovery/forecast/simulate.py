@@ -1,7 +1,9 @@
 """Play a job to its end, many times: lives of VMs, waits between them, and the work that each loss costs."""
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Iterator
+from itertools import accumulate
 from typing import Protocol
 
 import msgspec
@@ -67,9 +69,9 @@ class Prospect(msgspec.Struct, frozen=True, kw_only=True):
     up: float | None = None
     first: bool = False
     interval: float
-    lost: int = 0
+    lost: float = 0.0
     risk: float = 0.0
-    waits: int = 0
+    waits: float = 0.0
     slow: float = 1.0
     spot: bool = True
     plan: DeadlinePlan | None = None
@@ -135,7 +137,7 @@ class _Going:
             saved = max(0.0, life - self.setup - chance.random() * prospect.interval)
             self.left = self.left - saved if prospect.total is None else prospect.total
             self.age, self.setup = 0.0, prospect.setup
-            self._wait()
+            self._wait(self._closed())
         return self._continued()
 
     def _life(self, age: float) -> float:
@@ -147,6 +149,14 @@ class _Going:
         """How long no place has a spot VM."""
         return quantile(self.prospect.market.waits, self.chance.random()) * self.slow
 
+    def _closed_for(self) -> float:
+        """How long no place has one yet: who comes by chance meets long waits more often, and midway."""
+        if not self.prospect.first:
+            return self._closed()
+        sums = list(accumulate(self.prospect.market.waits))
+        met = bisect_left(sums, self.chance.random() * sums[-1])
+        return self.prospect.market.waits[met] * self.chance.random() * self.slow
+
     def _begin(self) -> None:
         """What comes before its first spot VM: a wait, or what is left of its time on an on-demand VM."""
         up = self.prospect.up
@@ -154,11 +164,11 @@ class _Going:
             self.age, self.setup = 0.0, self.prospect.setup
             self._on_demand(-(up or 0.0), max(self._closed() - (up or 0.0), 0.0))
         elif up is None:
-            self._wait()
+            self._wait(self._closed_for())
 
-    def _wait(self) -> None:
+    def _wait(self, closed: float) -> None:
         """Until a place has a spot VM, or on-demand VMs are taken."""
-        room, plan = self.hours + self._closed(), self.prospect.plan
+        room, plan = self.hours + closed, self.prospect.plan
         turn = plan.turn(self.left, self.hours) if plan else NEVER
         if room <= turn:
             self.hours = room
@@ -213,7 +223,7 @@ def _drawn(prospect: Prospect, chance: Chance) -> tuple[float, float]:
     return hard, prospect.slow / _factor(doubt.waits, prospect.waits, doubt.at_most, chance)
 
 
-def _factor(shape: float, seen: int, at_most: float, chance: Chance) -> float:
+def _factor(shape: float, seen: float, at_most: float, chance: Chance) -> float:
     """How far off an estimate is that rests on so much."""
     sure = min(shape + seen, at_most) if seen else shape
     return max(chance.gammavariate(sure, 1.0 / sure), LEAST)

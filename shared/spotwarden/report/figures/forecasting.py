@@ -1,7 +1,8 @@
 """What a job's records and metrics say → its forecast."""
 
-from collections.abc import Callable, Iterator, Sequence
-from datetime import datetime
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
 
 import msgspec
 from msgspec.structs import replace
@@ -12,14 +13,16 @@ from spotwarden.model.jobfile import JobFile
 from spotwarden.model.limits import PlacementLimits
 from spotwarden.model.placement import region_of
 from spotwarden.recovery.forecast.course import Course, JobPast, Stretch, course
-from spotwarden.recovery.forecast.forecast import Outlook, Rates, outlook, reach_of
+from spotwarden.recovery.forecast.forecast import Outlook, Rates, outlook, own_past, reach_of
 from spotwarden.recovery.forecast.markets import Reach, SeenMarkets
+from spotwarden.recovery.forecast.pasts import PastByPlace, SpotPast, together
 from spotwarden.recovery.forecast.simulate import Chance
 from spotwarden.report.figures.money import Till
-from spotwarden.report.model.kept import Gathered, IndexEntry, NodeMetrics, Sources
+from spotwarden.report.model.kept import Gathered, IndexEntry, JobSpotPast, NodeMetrics, Sources
 
 RUNS_OF_EACH = 100
 """The report has thousands of jobs: a third of the runs that a person waits for, for a third of the time."""
+REMEMBERED = timedelta(days=30)
 
 
 def course_of(
@@ -67,6 +70,26 @@ def returns(sources: Sources, gathered: Gathered) -> bool:
     return bool(file.handover) or (saved and early)
 
 
+def past(course: Course) -> JobSpotPast | None:
+    """What it tells other jobs: of VMs that are over, none of which is counted twice."""
+    found = own_past(course)
+    if not any(found.hours) and not found.waits:
+        return None
+    return JobSpotPast(machine=course.machine, place=course.place, past=found)
+
+
+def pasts_of(entries: Iterable[IndexEntry], now: datetime) -> Mapping[str, PastByPlace]:
+    """The pasts of all jobs by machine type and place, but of those that are long over: places change."""
+    found: dict[str, dict[str, list[tuple[float, SpotPast]]]] = defaultdict(lambda: defaultdict(list))
+    for entry in entries:
+        if entry.past and (entry.row.ended is None or now - entry.row.ended < REMEMBERED):
+            found[entry.past.machine][entry.past.place].append((1.0, entry.past.past))
+    return {
+        machine: {place: together(parts) for place, parts in places.items()}
+        for machine, places in found.items()
+    }
+
+
 def _stretches(lines: Sequence[NodeMetrics]) -> Iterator[Stretch]:
     """Of each attempt the steps of the node that tells most of them: nodes of a gang tell the same."""
     longest: dict[int, tuple[int, Stretch]] = {}
@@ -83,12 +106,14 @@ def _stretches(lines: Sequence[NodeMetrics]) -> Iterator[Stretch]:
 class Forecaster(msgspec.Struct, frozen=True, kw_only=True):
     """What the forecasts of all jobs have in common; `chance` gives each job its own.
 
-    Without `handover` the policy moves no job back to spot.
+    Without `handover` the policy moves no job back to spot. `pasts` gives
+    those of all jobs, by machine type.
     """
 
     markets: SeenMarkets
     limits: PlacementLimits
     handover: bool = True
+    pasts: Callable[[], Mapping[str, PastByPlace]] = dict
     chance: Callable[[str], Chance]
 
     def of(self, entry: IndexEntry, till: Till, now: datetime) -> Outlook | None:
@@ -100,7 +125,24 @@ class Forecaster(msgspec.Struct, frozen=True, kw_only=True):
             course = replace(course, returns=False)
         chance = self.chance(entry.row.job)
         rates = _rates(entry, till)
-        return outlook(course, self.markets, self.limits, rates, now=now, chance=chance, runs=RUNS_OF_EACH)
+        return outlook(
+            course,
+            self.markets,
+            self.limits,
+            rates,
+            now=now,
+            chance=chance,
+            runs=RUNS_OF_EACH,
+            others=self._others(entry),
+        )
+
+    def _others(self, entry: IndexEntry) -> PastByPlace:
+        """The past of all jobs on its machine type but its own."""
+        known = self.pasts().get(entry.course.machine, {}) if entry.course else {}
+        own = entry.past
+        if own is None or own.place not in known:
+            return known
+        return {**known, own.place: together(((1.0, known[own.place]), (-1.0, own.past)))}
 
 
 def _rates(entry: IndexEntry, till: Till) -> Rates:

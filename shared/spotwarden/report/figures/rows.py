@@ -15,7 +15,7 @@ from spotwarden.recovery.forecast.course import Course
 from spotwarden.recovery.refusals import RefusalKind, refusal
 from spotwarden.recovery.standing import is_broken, new_in
 from spotwarden.report.figures import beats, counting, marks, stays
-from spotwarden.report.figures.forecasting import course_of, returns
+from spotwarden.report.figures.forecasting import course_of, past, returns
 from spotwarden.report.figures.intervals import SECOND, whole
 from spotwarden.report.model.experiments import OVER, Experiment, JobLinks
 from spotwarden.report.model.job import Bar, BarEnd
@@ -57,6 +57,7 @@ def summary(sources: Sources, gathered: Gathered, rules: FigureRules) -> Summary
     waits = stays.waits(sources)
     kinds, cells = counting.cells(sources, gathered, bars, waits, rules)
     row = _row(sources, gathered, bars)
+    course = _course(sources, gathered, rules)
     story = JobStory(bars=bars, waits=waits, marks=marks.marks(sources, gathered, bars))
     entry = IndexEntry(
         row=row,
@@ -68,15 +69,16 @@ def summary(sources: Sources, gathered: Gathered, rules: FigureRules) -> Summary
         digest=digest((sources, gathered)),
         shape=digest(story),
         looked=rules.now,
-        course=_course(sources, gathered, row, rules),
+        course=None if row.standing in OVER else course,
+        past=past(course) if course else None,
         settled=_settled(row, bars, sources),
     )
     return Summary(entry=entry, story=story, gathered=gathered, signals=sources.signals)
 
 
-def _course(sources: Sources, gathered: Gathered, row: Experiment, rules: FigureRules) -> Course | None:
-    """How it goes, while it is open."""
-    if row.standing in OVER or not sources.ledger:
+def _course(sources: Sources, gathered: Gathered, rules: FigureRules) -> Course | None:
+    """How it goes, or went."""
+    if not sources.ledger:
         return None
     return course_of(
         sources.ledger,

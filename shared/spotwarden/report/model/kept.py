@@ -17,6 +17,7 @@ from spotwarden.model.moment import Moment
 from spotwarden.model.placement import PlaceEvent
 from spotwarden.model.prices import VmKind
 from spotwarden.recovery.forecast.course import Course
+from spotwarden.recovery.forecast.pasts import SpotPast
 from spotwarden.report.model.experiments import Experiment
 from spotwarden.report.model.fleet import PendingCase
 from spotwarden.report.model.job import Bar, Curve, JobWait, Mark
@@ -144,6 +145,14 @@ class Happened(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     event: PlaceEvent
 
 
+class JobSpotPast(msgspec.Struct, frozen=True, kw_only=True):
+    """What a job's spot VMs went through, on which machine type, and where the newest of them was."""
+
+    machine: str
+    place: str
+    past: SpotPast
+
+
 class IndexEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One job in the index: its row without sums, what they are made of, and the names of its VMs.
 
@@ -151,7 +160,7 @@ class IndexEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     made from; `looked` is when. A `settled` one changes no more by itself. `state` tells how the listings
     showed the job then, `heard` how what its program says (heartbeats, log, metrics) came, maybe since;
     `changed` is when a look last found something new, `kept` the generation of its summary. `course` is how a
-    job that is open goes, for its forecast.
+    job that is open goes, for its forecast, and `past` is for the forecasts of other jobs.
     """
 
     row: Experiment
@@ -170,6 +179,7 @@ class IndexEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     changed: Moment | None = None
     kept: int = 0
     course: Course | None = None
+    past: JobSpotPast | None = None
 
 
 class JobStory(msgspec.Struct, frozen=True, kw_only=True):
