@@ -84,7 +84,7 @@ def test_declared_work_is_done_as_far_as_the_steps_say(past):
     ("facts", "why"),
     [
         ({"step": None, "steps": None}, "reports no progress"),
-        ({"steps": None}, "reports no progress"),
+        ({"steps": None}, "reports its step, and not of how many"),
         ({"stretches": ()}, "less than ten minutes"),
         ({"step": -1.0}, "are invalid"),
         ({"step": 2000.0}, "are invalid"),

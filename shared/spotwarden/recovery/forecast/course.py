@@ -33,6 +33,7 @@ SURE = 0.05
 ENOUGH = 2
 """Starts from the beginning that prove it: the first loss may have come before the first save."""
 NO_STEPS = "the job reports no progress. Report step and steps, or set work in job.toml"
+NO_TOTAL = "the job reports its step, and not of how many. Report steps as well, or set work in job.toml"
 NO_PACE = "it has reported steps for less than ten minutes"
 NO_SENSE = "the steps that it reported are invalid"
 
@@ -187,7 +188,7 @@ def _work(past: JobPast, ran: Sequence[AttemptLife], setup: float) -> tuple[floa
         done = share * whole if share is not None else _worked(past, ran, setup)
         return _checked(whole, whole - done, SURE)
     if not told or step is None or steps is None:
-        return 0.0, 0.0, 0.0, NO_STEPS
+        return 0.0, 0.0, 0.0, NO_STEPS if step is None else NO_TOTAL
     paces = [pace for stretch in _stretches(past) if (pace := stretch.pace)]
     if not paces:
         return 0.0, 0.0, 0.0, NO_PACE
