@@ -283,3 +283,14 @@ def test_a_ladder_is_shown_with_its_times_and_prices(speaker, run, tmp_path):
 def test_a_job_without_a_ladder_shows_none(running, run):
     """Its kind of VM is its script's."""
     assert said(run(), "ladder") == []
+
+
+@pytest.mark.parametrize(("day", "far"), [(6, "in 15h00m"), (4, "1d09h ago")])
+def test_a_deadline_is_said_with_how_far_it_is_from_now(speaker, run, day, far):
+    """A forecast alone does not tell whether it can be met."""
+    speaker.put(JobFileName(job=JOB), f"deadline = 2026-01-{day:02}T00:00:00Z\n")
+    speaker.attempt(1)
+    speaker.up("11")
+    assert said(run(), "deadline") == [f"2026-01-{day:02} 00:00 UTC, {far}"]
+    speaker.end("0")
+    assert said(run(), "deadline") == []

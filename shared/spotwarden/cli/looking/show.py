@@ -131,6 +131,7 @@ def _facts(shown: JobDetails, now: datetime) -> Iterator[tuple[str, str]]:
     yield from (("input", item) for item in (run.inputs if run else ()))
     yield "started", f"{row.started:%Y-%m-%d %H:%M:%S} UTC, {_ran(row)}" if row.started else ""
     yield "ended", over(shown.details.facts)
+    yield "deadline", _deadline(row, details.facts.file.deadline, now)
     yield "up", f"{duration(timedelta(hours=shown.costs.hours))} on its VMs" if shown.costs.hours else ""
     yield "zones", ", ".join(_zones(details, machines=True))
     yield "nodes", shown.members
@@ -146,6 +147,14 @@ def _facts(shown: JobDetails, now: datetime) -> Iterator[tuple[str, str]]:
     yield "problem", details.facts.file.problem
     yield from (("case", _case(case, now)) for case in shown.cases)
     yield "next", next_step(shown)
+
+
+def _deadline(row: JobSummary, deadline: datetime | None, now: datetime) -> str:
+    """When an open job must be done, and how long that is from now."""
+    if deadline is None or row.ended:
+        return ""
+    span = duration(abs(deadline - now))
+    return f"{deadline:%Y-%m-%d %H:%M} UTC, {f'in {span}' if deadline > now else f'{span} ago'}"
 
 
 def _ran(row: JobSummary) -> str:
