@@ -171,3 +171,28 @@ def test_a_node_that_waits_goes_once_another_gang_is_begun(lab):
     for vm in gang.vms.values():
         vm.until_gone()
     assert gang.ranks(1) == {}
+
+
+def test_what_a_program_prints_after_a_change_is_the_log_of_that_epoch(lab):
+    """It goes up under the epoch's number, and its figures are read: of a survivor and of a new node."""
+    program = 'N=$SPOTWARDEN_ATTEMPT; echo "epoch $N: rank $RANK of $NODES"; echo "step ${N}00"; sleep 300'
+    gang = Bent(lab, next(lab._names), program, spotwarden_metrics="step=^step ([0-9]+)\n")
+    first, second, third = gang.vms
+    gang.record(1, *gang.vms)
+    gang.until_all(1, 3)
+    gang.vms[third].preempt()
+    gang.record(2, first, second)
+    gang.until_all(2, 2)
+    gang.vms[third].until_gone()
+    gang.vms[third] = gang.boot(third, 2)
+    lab.until(lambda: gang.vms[third].beat.get("status") == "waiting", "the new node to wait")
+    gang.record(3, first, second, third)
+    gang.until_all(3, 3)
+    for node, vm in gang.vms.items():
+        lab.until(lambda vm=vm: vm.beat.get("step") == 300, f"the step of {node}")
+        log = f"metadata/logs/{node}/3.log"
+        lab.until(lambda vm=vm, log=log: "epoch 3" in (vm.object(log) or ""), f"the log of {node}")
+        assert "epoch 2" not in vm.object(log)
+    assert "epoch 2" in gang.vms[first].object(f"metadata/logs/{first}/2.log")
+    for vm in gang.vms.values():
+        vm.delete()

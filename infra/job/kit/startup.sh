@@ -2238,7 +2238,10 @@ start_program() {
   ALL_SAID="" WHOLE_AFTER=""
   rm -f "$STATE/printed" "$PROGRESS" "$NOTICE_FILE" "$NOTICE_FILE.stop"
   mkfifo "$STATE/printed"
-  tee -a "$LOG" <"$STATE/printed" 2>/dev/null &
+  # Under which number a member that waits will begin is not known yet.
+  SPOKEN=$LOG
+  [ -z "${WAITS:-}" ] || { SPOKEN=$WORK/log/waiting && : >"$SPOKEN"; }
+  tee -a "$SPOKEN" <"$STATE/printed" 2>/dev/null &
   TEE=$!
   set -m
   run_program >"$STATE/printed" 2>&1 </dev/null &
@@ -2877,13 +2880,28 @@ wait_for_end() {
 
 # A member of a gang that bends begins with the others. Its log goes up from then on, under the number of their attempt.
 begin_with_members() {
+  local answer=0
   [ -n "$WAITS" ] || return 0
-  await_members
-  case $? in
-    1) return 1 ;;
-    2) refuse_start && return 1 ;;
-  esac
+  await_members || answer=$?
+  [ "$answer" != 1 ] || return 1
+  name_log
+  if [ "$answer" = 2 ]; then
+    refuse_start
+    return 1
+  fi
   loop send_log
+}
+
+# What a member has printed since it waits becomes the log of the attempt that it begins with, behind what it printed in
+# that before its VM was restarted. The file stays the one that is written to.
+name_log() {
+  LOG=$WORK/log/$ATTEMPT.log CURVE=$WORK/log/$ATTEMPT.jsonl OLD_LOG_SIZE=""
+  [ "$SPOKEN" != "$LOG" ] || return 0
+  if [ -s "$LOG" ]; then
+    cat "$LOG" "$SPOKEN" >"$LOG.whole" && cat "$LOG.whole" >"$SPOKEN"
+    rm -f "$LOG.whole"
+  fi
+  mv -f "$SPOKEN" "$LOG" && SPOKEN=$LOG
 }
 
 # What it begins with cannot be had.

@@ -157,7 +157,10 @@ start_program() {
   ALL_SAID="" WHOLE_AFTER=""
   rm -f "$STATE/printed" "$PROGRESS" "$NOTICE_FILE" "$NOTICE_FILE.stop"
   mkfifo "$STATE/printed"
-  tee -a "$LOG" <"$STATE/printed" 2>/dev/null &
+  # Under which number a member that waits will begin is not known yet.
+  SPOKEN=$LOG
+  [ -z "${WAITS:-}" ] || { SPOKEN=$WORK/log/waiting && : >"$SPOKEN"; }
+  tee -a "$SPOKEN" <"$STATE/printed" 2>/dev/null &
   TEE=$!
   set -m
   run_program >"$STATE/printed" 2>&1 </dev/null &
