@@ -223,7 +223,8 @@ def test_the_mail_server_can_be_put_into_trouble_and_out_of_it(shell):
     refuses = ("local", "mail", "--refuse", "ada@example.com", "--mute", "2")
     said = "the mail server refuses ada@example.com, takes 2 without saying so\n"
     assert shell.ok(*refuses) == said
-    assert shell.ok("local", "mail") == said
+    # A mail of another test's job may have come meanwhile, and counts.
+    assert shell.ok("local", "mail").startswith("the mail server refuses ada@example.com")
     assert shell.ok("local", "mail", "--down") == "the mail server is down\n"
     assert shell.ok("local", "mail", "--off") == "the mail server takes everything\n"
 
