@@ -138,8 +138,8 @@ def approval(case: Case, budget: int, policy: Policy, tick: Tick) -> Notice:
         " (governance.blast_count, blast_share, blast_least)",
         todo=f"if all {count} should {phrase.partition(' (')[0]}, run `{command}`. Otherwise, run"
         f" `spotwarden cases keep {case.rule} {case.key} --for {written(policy.notify.keep)}`",
-        then="Spotwarden takes no action until you approve it. You are asked once for these VMs and this problem;"
-        f" an approval lasts {span(policy.governance.approval_lasts)} and covers nothing else",
+        then="Spotwarden takes no action until you approve it. You are asked once for these VMs and this"
+        f" problem; an approval lasts {span(policy.governance.approval_lasts)} and covers nothing else",
         evidence=case.evidence,
         owner=policy.governance.ops,
         ways=(Way.APPROVE, Way.KEEP),
