@@ -89,7 +89,7 @@ class MemoryCompute(Grouping):
             return operation
         vm.leaves = False
         self.vms.become(vm.seen.id, Status.PROVISIONING)
-        if self._take_room(vm.seen.zone, machine_of(vm.body)):
+        if self._take_room(vm.seen.zone, machine_of(vm.body), spot=vm.is_spot):
             self.vms.later(self._timings.start, lambda: self._settle(vm, operation, Status.RUNNING))
         else:
             self.vms.later(

@@ -9,7 +9,7 @@ import msgspec
 from spotwarden.model.instance import Instance, Operation, Status
 from spotwarden.ports import RejectedError
 from tests.fakes.fate import Fate, is_flexible
-from tests.fakes.vms import SYSTEM, Vm
+from tests.fakes.vms import SYSTEM, Vm, asks_for_spot
 from tests.fakes.wanted import Wanted, names_of, zones_of
 
 STOCKOUT = (
@@ -53,11 +53,10 @@ class Creating(Fate):
         zones = zones_of(wanted, self.zones)
         if not zones:
             raise RejectedError("invalid", f"no zone of {wanted.place} may be used")
-        machine = machine_of(wanted.body)
-        room = {
-            zone: 0 if (zone, machine) in self._without else self._left.get(zone, wanted.count)
-            for zone in zones
-        }
+        machine, spot = machine_of(wanted.body), asks_for_spot(wanted.body)
+        out = {zone for zone in zones if (zone, machine) in self._without}
+        out |= self._without_spot if spot else set()
+        room = {zone: 0 if zone in out else self._left.get(zone, wanted.count) for zone in zones}
         return next((zone for zone in zones if room[zone] >= wanted.count), max(zones, key=lambda z: room[z]))
 
     def _insert(
@@ -74,7 +73,7 @@ class Creating(Fate):
         if is_flexible(body):
             self._queue(vm, operation)
             return vm, operation
-        room = self._take_room(zone, machine_of(body))
+        room = self._take_room(zone, machine_of(body), spot=vm.is_spot)
         self.vms.add(vm)
         if room:
             self.vms.later(self._timings.start, lambda: self._settle(vm, operation, Status.RUNNING))

@@ -31,6 +31,7 @@ class Fate:
         self._timings = timings
         self._left: dict[str, int] = {}
         self._without: set[tuple[str, str]] = set()
+        self._without_spot: set[str] = set()
         self._without_notice: dict[str, RejectedError] = {}
         self._hidden: set[str] = set()
         self._log_lag = timedelta(0)
@@ -52,9 +53,18 @@ class Fate:
         """Have room in a zone for this machine type again."""
         self._without.discard((zone, machine))
 
+    def have_no_spot(self, zone: str) -> None:
+        """Have room in a zone for on-demand VMs alone."""
+        self._without_spot.add(zone)
+
+    def have_spot(self, zone: str) -> None:
+        """Have room in a zone for spot VMs again."""
+        self._without_spot.discard(zone)
+
     def has_room(self, zone: str, machine: str = "") -> bool:
         """Whether nobody has said that a zone runs out, or runs out of this machine type."""
-        return zone not in self._left and (zone, machine) not in self._without
+        out = zone in self._left or zone in self._without_spot
+        return not out and (zone, machine) not in self._without
 
     def refuse_notice(self, machine: str, error: RejectedError | None) -> RejectedError | None:
         """Refuse VMs of this type that ask for a notice of their preemption, or not; gives how it was."""
@@ -63,9 +73,9 @@ class Fate:
             self._without_notice[machine] = error
         return before
 
-    def _take_room(self, zone: str, machine: str) -> bool:
+    def _take_room(self, zone: str, machine: str, *, spot: bool = False) -> bool:
         """Whether there is room for one more; it is then taken."""
-        if (zone, machine) in self._without:
+        if (zone, machine) in self._without or (spot and zone in self._without_spot):
             return False
         left = self._left.get(zone)
         if left is None:

@@ -40,10 +40,31 @@ class Vm(msgspec.Struct, kw_only=True):
     ending: list[Operation] = []
 
     @property
+    def node(self) -> str:
+        """The node that it is, as its job kit reads it: by its metadata, else by its name."""
+        return node_in(self.body) or self.seen.name
+
+    @property
+    def is_spot(self) -> bool:
+        """Whether it was asked for as a spot VM."""
+        return asks_for_spot(self.body)
+
+    @property
     def deletes_itself(self) -> bool:
         """Whether a preemption deletes it rather than stops it."""
         scheduling = self.body.get("scheduling", {})
         return bool(scheduling.get("instanceTerminationAction") == "DELETE")
+
+
+def node_in(body: Mapping[str, Any]) -> str:
+    """The node that the metadata of a request names; "" where it names none."""
+    items = body.get("metadata", {}).get("items", ())
+    return next((str(item["value"]) for item in items if item["key"] == "spotwarden-node"), "")
+
+
+def asks_for_spot(body: Mapping[str, Any]) -> bool:
+    """Whether a request asks for a spot VM."""
+    return bool(body.get("scheduling", {}).get("provisioningModel") == "SPOT")
 
 
 Watcher = Callable[[Vm, Status | None], None]

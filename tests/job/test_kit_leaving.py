@@ -142,3 +142,20 @@ def test_classes_are_understood_within_brackets_too(shell, pattern, line, value)
     shell.set(metrics=f"loss={pattern}")
     (shell.folder / "log").write_text(f"{line}\n")
     assert shell.run('LOG=$PWD/log; read_rules; follow_log; echo "${METRICS[loss]:-}"') == f"{value}\n"
+
+
+def test_a_vm_of_another_name_writes_as_the_node_that_it_is_and_deletes_itself_alone(lab):
+    """Another VM of its zone has the node's name."""
+    other = lab.job("sleep 600", name="twin")
+    vm = lab.boot(
+        "twin-alt",
+        spotwarden_job="apart",
+        spotwarden_node="twin",
+        spotwarden_command="echo hello",
+        spotwarden_attempt="3",
+    )
+    assert vm.status() == "0"
+    vm.until_gone()
+    assert lab.read("apart/metadata/twin-instance-id") == vm.id
+    assert "hello" in (vm.object("metadata/logs/twin/3.log") or "")
+    assert lab.status(other.name) == "RUNNING"

@@ -133,11 +133,15 @@ class Stop(Command, frozen=True, kw_only=True, tag=True):
 
 
 class Namesake(Command, frozen=True, kw_only=True, tag=True):
-    """A colleague makes a VM with the name of a node of a job, with its labels copied or without."""
+    """A colleague makes a VM with the name of a node of a job, with its labels copied or without.
+
+    Or with the `second` name that the node's VM may have.
+    """
 
     job: int = 0
     zone: int = 0
     labelled: bool = False
+    second: bool = False
 
 
 class Interfere(Command, frozen=True, kw_only=True, tag=True):
@@ -271,6 +275,22 @@ class Cheaper(Command, frozen=True, kw_only=True, tag=True):
     job: int = 0
 
 
+class Corner(Command, frozen=True, kw_only=True, tag=True):
+    """An owner says that a job that hands over may go nowhere else, and that it is not to wait for spot VMs.
+
+    By a deadline, or by a ladder.
+    """
+
+    job: int = 0
+    ladder: bool = False
+
+
+class SpotRoom(Command, frozen=True, kw_only=True, tag=True):
+    """The zones of such jobs have no spot VMs any more, or have them again."""
+
+    out: bool = True
+
+
 class Deliver(Command, frozen=True, kw_only=True, tag=True):
     """One of the messages that sweeps have published for other instances is delivered, to a sweep of its own.
 
@@ -308,6 +328,8 @@ AnyCommand = (
     | Allow
     | Notice
     | RunOut
+    | Corner
+    | SpotRoom
     | Hide
     | Forget
     | Forbid

@@ -35,6 +35,8 @@ TWICE, NEVER = 0.3, 0.1
 """How often a message for one of them is delivered again, or lost."""
 CHEAPER = 0.3
 """How many histories have a job that is moved to where it costs less."""
+CORNERED = 0.3
+"""How many others have a job that goes from on-demand back to spot in its only zone."""
 UNANNOUNCED = 0.3
 """How many histories have machine types that take no notice of a preemption."""
 FORETOLD = 0.6
@@ -112,6 +114,9 @@ def draw(seed: str, *, kinds: Collection[c.Kind], without: Collection[str] = ())
     if moves:
         drawn = [*_cheaper(moved, drawn)]
     # Drawn from a seed of its own: histories without it are what they were before there was any of it.
+    apart = Random(f"{seed}/cornered")
+    if not moves and "corner" not in without and c.Kind.EARLY in choice and apart.random() < CORNERED:
+        drawn, moves = [*_cornered(apart, drawn)], True
     apart = Random(f"{seed}/machines")
     if not moves and "machines" not in without and apart.random() < ALLOWED:
         drawn = [*_allowed(apart, drawn)]
@@ -175,6 +180,36 @@ def _cheaper(chance: Random, drawn: list[c.Command]) -> Iterator[c.Command]:
         if chance.random() < BEFALLEN:
             yield BLOWS[chance.choice(STRIKES)][1](chance)
     yield from drawn[at:]
+
+
+def _cornered(chance: Random, drawn: list[c.Command]) -> Iterator[c.Command]:
+    """The same with a job in one zone: it becomes on-demand there, and goes back to spot beside that VM."""
+    yield c.Submit(kind=c.Kind.EARLY, zone=chance.randrange(3))
+    yield from (c.Pass(seconds=90), c.Sweep(), c.Pass(seconds=60), c.Sweep())
+    at, job = chance.randrange(len(drawn)), _any(chance)
+    yield from drawn[:at]
+    yield c.Corner(job=job, ladder=chance.random() < 0.4)
+    for _ in range(chance.choice((1, 2, 2))):
+        yield from _on_demand(chance)
+        for _ in range(chance.choice((1, 2, 3))):
+            if chance.random() < 0.2:
+                yield c.Namesake(job=job, zone=_any(chance), labelled=chance.random() < 0.4, second=True)
+            if chance.random() < 0.8:
+                yield c.SpotRoom(out=False)
+            yield c.Cheaper(job=job)
+            yield replace(_sweep(chance), about=None, skew=chance.choice((0, 0, 20)))
+            yield c.Pass(seconds=chance.choice((1, 5, 20, 60, 130)))
+            if chance.random() < BEFALLEN:
+                yield BLOWS[chance.choice(STRIKES)][1](chance)
+    yield from drawn[at:]
+
+
+def _on_demand(chance: Random) -> Iterator[c.Command]:
+    """Its spot VM is taken, there is no other one, and it gets an on-demand VM."""
+    yield c.SpotRoom()
+    yield c.Preempt(vm=_any(chance), word=chance.choice(HURT))
+    for seconds in (170, 60, 60, 60, 60, 40):
+        yield from (c.Pass(seconds=seconds), c.Sweep())
 
 
 def _shared(chance: Random, drawn: list[c.Command]) -> Iterator[c.Command]:

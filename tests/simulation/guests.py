@@ -56,11 +56,11 @@ class Guests:
         """Register the id; where the job has ended there is nothing to do but to go."""
         if vm.seen.status is not Status.RUNNING:
             return
-        job = self._jobs[vm.seen.name]
+        job = self._jobs[vm.node]
         if self._cloud.store.read(self._layout.build(StatusCode(job=job.name))):
             self._cloud.compute.owner_deletes(vm.seen.id, user=GUEST)
         elif self._registered(job, vm) != vm.seen.id:
-            name = self._layout.build(InstanceId(job=job.name, node=vm.seen.name))
+            name = self._layout.build(InstanceId(job=job.name, node=vm.node))
             self._cloud.store.write(name, vm.seen.id.encode(), generation=None)
         if job.kind.name in {"EARLY", "WIDE"}:
             self._beat(job, vm)
@@ -69,7 +69,7 @@ class Guests:
 
     def _beat(self, job: Job, vm: Vm) -> None:
         """Tell which attempt it is: nobody is moved whose job kit does not."""
-        name = self._layout.build(Heartbeat(job=job.name, node=vm.seen.name))
+        name = self._layout.build(Heartbeat(job=job.name, node=vm.node))
         said = msgspec.json.encode({"attempt": self._number(job, vm)})
         self._cloud.store.write(name, said, generation=None)
 
@@ -105,7 +105,7 @@ class Guests:
         if vm.seen.status is not Status.RUNNING:
             return
         own = next((one for one in self._records(job) if one.number == vm.seen.attempt), None)
-        before = own.replaces.get(vm.seen.name, "") if own and own.planned else ""
+        before = own.replaces.get(vm.node, "") if own and own.planned else ""
         old = self._cloud.compute.vms.living.get(before)
         runs = old is not None and old.seen.status is Status.RUNNING
         if runs and before not in self._handed and waited < MOVE_WAIT:
@@ -162,7 +162,7 @@ class Guests:
             self._cloud.compute.owner_deletes(vm.seen.id, user=GUEST)
 
     def _registered(self, job: Job, vm: Vm) -> str:
-        stored = self._cloud.store.read(self._layout.build(InstanceId(job=job.name, node=vm.seen.name)))
+        stored = self._cloud.store.read(self._layout.build(InstanceId(job=job.name, node=vm.node)))
         return stored.data.decode() if stored else ""
 
     def end(self, job: Job) -> None:
@@ -171,7 +171,7 @@ class Guests:
 
     def shut_down(self, vm: Vm, word: Word) -> None:
         """Run the shutdown script of a VM."""
-        job = self._jobs[vm.seen.name]
+        job = self._jobs[vm.node]
         if word is Word.NONE or job.kind.name == "MUTE":
             return
         late = word in {Word.LATE, Word.LATE_EMPTY}
@@ -182,7 +182,7 @@ class Guests:
 
     def announce(self, vm: Vm) -> None:
         """Write the early marker: the VM was told of its end, and runs on."""
-        body = self._body(self._jobs[vm.seen.name], vm, early=True)
+        body = self._body(self._jobs[vm.node], vm, early=True)
         self._cloud.compute.vms.later(SHUTDOWN, lambda: self._mark(vm, body))
 
     def part(self, vm: Vm) -> None:
@@ -220,7 +220,7 @@ class Guests:
     def _outlive(self, vm: Vm, waited: timedelta) -> None:
         if vm.seen.status is not Status.RUNNING:
             return
-        job = self._jobs[vm.seen.name]
+        job = self._jobs[vm.node]
         records = [
             self._cloud.store.read(entry.name)
             for entry in self._cloud.store.entries(self._layout.attempts(job.name))
@@ -236,10 +236,10 @@ class Guests:
             job.doomed.discard(vm.seen.id)
 
     def _body(self, job: Job, vm: Vm, **said: bool) -> bytes:
-        whose = {"job": job.name, "node": vm.seen.name, "instance_id": vm.seen.id, "zone": vm.seen.zone}
+        whose = {"job": job.name, "node": vm.node, "instance_id": vm.seen.id, "zone": vm.seen.zone}
         return msgspec.json.encode({**whose, "attempt": vm.seen.attempt, **said})
 
     def _mark(self, vm: Vm, body: bytes) -> None:
-        name = self._layout.build(MarkerName(node=vm.seen.name))
+        name = self._layout.build(MarkerName(node=vm.node))
         generation = self._cloud.store.write(name, body, generation=None)
         self.wrote[generation] = vm.seen.id

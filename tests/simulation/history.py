@@ -46,6 +46,7 @@ def end(world: World) -> Outcome:
     compute = world.cloud.compute
     for zone in compute.zones:
         compute.restock(zone)
+        compute.have_spot(zone)
         compute.show(zone)
         for machine in MACHINES:
             compute.have_again(machine, zone)

@@ -1,7 +1,7 @@
 """The jobs of a history, and what the simulation knows of them that no sweep does."""
 
-from collections.abc import Mapping
-from datetime import datetime
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
 from functools import cache
 
 import msgspec
@@ -9,7 +9,8 @@ import msgspec
 from spotwarden.create_script.request.stored import launch_of
 from spotwarden.model.launch import Launch, StoredScript
 from spotwarden.model.request import Request
-from tests.fakes.vms import Vm
+from tests.fakes.vms import Vm, asks_for_spot, node_in
+from tests.fakes.wanted import Wanted, names_of
 from tests.simulation.commands import Kind
 
 ZONES = ("us-central1-a", "us-central1-b", "us-central1-c")
@@ -20,6 +21,8 @@ PROJECT = "p"
 
 MACHINES = ("g2-standard-4", "g2-standard-8", "a2-highgpu-1g")
 """The machine type of every script, and those that its owner may allow besides."""
+SECOND = "-alt"
+"""What a node's name ends with as that of a second VM in its zone."""
 NAMESAKE = "namesake"
 """How the request of somebody else's VM begins that has the name of a job's."""
 VALID_SECONDS = 300
@@ -43,7 +46,9 @@ class Job(msgspec.Struct, kw_only=True):
     `hurt` is true once something befell it that it must come back from. `launches` counts its developer's
     own launches. `stopped` are the ids that its owner stopped last. `doomed` are the ids of its VMs that were
     told of their end, `leaving` those that it may have a successor beside, to move to. `machines` are the
-    types of the VMs that it may have. The nodes of a gang that bends may be `told` before they are taken.
+    types of the VMs that it may have. The nodes of a gang that bends may be `told` before they are taken. One
+    that is `cornered` has these lines of its owner's, by which it goes nowhere else, and is on-demand while
+    there is no spot VM.
     """
 
     name: str
@@ -62,6 +67,7 @@ class Job(msgspec.Struct, kw_only=True):
     machines: tuple[str, ...] = MACHINES[:1]
     leaving: set[str] = msgspec.field(default_factory=set)
     told: bool = False
+    cornered: str = ""
 
     @property
     def parts(self) -> bool:
@@ -84,9 +90,33 @@ class Job(msgspec.Struct, kw_only=True):
         return request(self.name, self.kind, self.zone, len(self.nodes), told=self.parts)
 
 
+HANDS_OVER = 'handover = true\nwork = "40h"\n'
+"""What an owner writes into the job.toml of a job whose VMs hand over."""
+
+
+def cornered(now: datetime, *, ladder: bool) -> str:
+    """What an owner writes of a job that has one zone; its deadline leaves it an hour in hand."""
+    until = now + timedelta(hours=41)
+    wish = '[{ model = "spot", up_to = "1m" }, { model = "standard" }]'
+    return f"places = []\n{f'ladder = {wish}' if ladder else f'deadline = {until:%Y-%m-%dT%H:%M:%SZ}'}\n"
+
+
+def is_beside(wanted: Wanted, there: Sequence[Vm]) -> bool:
+    """Whether a spot VM is asked for beside the on-demand VM of its zone, of what lives of the job."""
+    return asks_for_spot(wanted.body) and [(vm.seen.zone, vm.is_spot) for vm in there] == [
+        (wanted.place, False)
+    ]
+
+
+def nodes_in(wanted: Wanted) -> Sequence[str]:
+    """The nodes whose VMs a request asks for, by their names or a second one; what is neither is no node."""
+    node = node_in(wanted.body)
+    return (node,) if node and [*wanted.names] == [f"{node}{SECOND}"] else names_of(wanted, ())
+
+
 def job_of(nodes: Mapping[str, Job], vm: Vm) -> Job | None:
     """Whose VM it is: a namesake is nobody's."""
-    return None if vm.launch.startswith(NAMESAKE) else nodes.get(vm.seen.name)
+    return None if vm.launch.startswith(NAMESAKE) else nodes.get(vm.node)
 
 
 def new_job(number: int, kind: Kind, zone: int, nodes: int, *, told: bool = False) -> Job:
@@ -107,6 +137,8 @@ def script(name: str, kind: Kind, zone: str, count: int, *, told: bool = False) 
     track, notice = (
         ("beta ", " --preemption-notice-duration=120s") if kind is Kind.EARLY or told else ("", "")
     )
+    # The job kit of those that hand over reads which node its VM is.
+    kit = ",startup-script=spotwarden-node" if kind is Kind.EARLY else ""
     model = "--provisioning-model=SPOT"
     if kind is Kind.FLEX:
         waits = f"--request-valid-for-duration={VALID_SECONDS}s --max-run-duration=7d"
@@ -114,7 +146,7 @@ def script(name: str, kind: Kind, zone: str, count: int, *, told: bool = False) 
     return (
         f"#!/bin/bash\ngcloud {track}compute instances {what} {place} \\\n"
         f"  --machine-type={MACHINES[0]}{notice} \\\n"
-        f"  {model} --instance-termination-action={action} --metadata=team=vision\n"
+        f"  {model} --instance-termination-action={action} --metadata=team=vision{kit}\n"
     ).encode()
 
 

@@ -23,6 +23,11 @@ LIMITS = RecoveryLimits(max_restarts=50, forbidden_for=timedelta(days=1))
 POLICY = Policy(version="simulation", mode=Mode.ENFORCE, recovery=LIMITS)
 CHEAPER = replace(POLICY, placement=PlacementLimits(regions=("us-east4",), restart_cost=timedelta(minutes=1)))
 """With a region in which VMs cost less; a move pays soon, for histories are short."""
+CORNERED = replace(
+    CHEAPER,
+    placement=replace(CHEAPER.placement, block=timedelta(minutes=2), fragile=timedelta(minutes=3)),
+)
+"""The same for a job in one zone, which is asked again soon."""
 PRICES = ROOT / "tests/simulation/prices.toml"
 LEASE = POLICY.recovery.lease
 LONG = LEASE + timedelta(seconds=130)

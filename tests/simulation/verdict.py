@@ -33,7 +33,7 @@ def _job(world: World, job: Job) -> list[str]:
     stored = world.cloud.store.read(world.layout.build(CreateScript(job=job.name)))
     if job.kind is not Kind.BARE and (stored is None or stored.data != job.script):
         return [f"the script of {job.name} was lost"]
-    up = sorted(vm.seen.name for vm in world.running(job))
+    up = sorted(vm.node for vm in world.running(job))
     if up in (sorted(job.nodes), sorted({*job.nodes} - {job.smaller})):
         return []
     records = ledger_of(world, job)

@@ -10,11 +10,11 @@ from spotwarden.model.instance import Status
 from spotwarden.model.request import Request
 from tests.fakes.cloud import MemoryCloud
 from tests.fakes.vms import Vm
-from tests.fakes.wanted import names_of, read
+from tests.fakes.wanted import read
 from tests.simulation import ledger
 from tests.simulation.commands import Kind
 from tests.simulation.guests import Guests
-from tests.simulation.jobs import FAR, Job, job_of
+from tests.simulation.jobs import FAR, Job, is_beside, job_of, nodes_in
 from tests.simulation.ledger import SKEW
 from tests.simulation.process import Process, deleted
 from tests.simulation.product import LEASE
@@ -80,7 +80,7 @@ class Watch:
         if len({one.launch for one in there}) > 1 and job.kind is not Kind.BENT:
             ids = ", ".join(f"{one.seen.name} {one.seen.id[-4:]} {one.seen.status.value}" for one in there)
             self._fault(f"{job.name} has two live attempts: {ids}")
-        names = [one.seen.name for one in there]
+        names = [one.node for one in there]
         if len(set(names)) < len(names):
             self._fault(f"{job.name} has two live instances of one node: {', '.join(names)}")
 
@@ -145,7 +145,7 @@ class Watch:
         if request_id in self._requests:
             return
         self._requests.add(request_id)
-        names = names_of(read(request), ())
+        names = nodes_in(read(request))
         job = self._nodes.get(names[0])
         if job is None or not set(names) <= set(job.nodes):
             self._fault(f"VMs that are no job's are asked for: {', '.join(names)}")
@@ -159,17 +159,17 @@ class Watch:
         elif self._left(job) and job.name not in self._arrived:
             self._fault(f"{job.name} was to be moved, and is asked for elsewhere while it runs")
         # What is missing of a gang that bends is made beside the others, and nothing twice.
-        beside = [vm for vm in self.there(job) if job.kind is not Kind.BENT or vm.seen.name in names]
+        beside = [vm for vm in self.there(job) if job.kind is not Kind.BENT or vm.node in names]
         if there := [vm for vm in beside if vm.launch != request_id]:
             told = ", ".join(f"{vm.seen.name} {vm.seen.id[-4:]} {vm.seen.status.value}" for vm in there)
             self._fault(f"a launch of {job.name} was asked for while it lives: {told}")
 
     def _is_move(self, job: Job, request: Request) -> bool:
         """Whether a job that asked for it goes from the one VM that it has to where it costs less."""
-        asked = f"/zones/{FAR}/" in request.path
         # What was refused with a notice is asked for once more.
-        alone = len([*self.there(job), *self._left(job)]) == 1
-        return self.moves and job.kind is Kind.EARLY and asked and alone
+        there = {vm.seen.id: vm for vm in (*self.there(job), *self._left(job))}
+        asked = f"/zones/{FAR}/" in request.path or is_beside(read(request), [*there.values()])
+        return self.moves and job.kind is Kind.EARLY and asked and len(there) == 1
 
     def _left(self, job: Job) -> list[Vm]:
         """The VMs that run, of a job that moves away from them."""
@@ -225,7 +225,7 @@ class Watch:
         if job is None:
             return False
         wrote = self._guests.wrote.get(generation, "-")
-        if job.over or any(vm.seen.status in UP for vm in self.there(job) if vm.seen.name == node):
+        if job.over or any(vm.seen.status in UP for vm in self.there(job) if vm.node == node):
             return True
         records = [store.read(entry.name) for entry in store.entries(f"{job.name}{LAUNCHED}")]
         told = [record.data for record in records if record]

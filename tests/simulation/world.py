@@ -25,18 +25,21 @@ from tests.simulation.jobs import (
     CRASHED,
     ENDED,
     FAR,
+    HANDS_OVER,
     MACHINES,
     NAMESAKE,
+    SECOND,
     STOPPED,
     TOLD,
     UNBORN,
     ZONES,
     Job,
+    cornered,
     new_job,
     stranger,
 )
 from tests.simulation.process import Process
-from tests.simulation.product import CHEAPER, POLICY, PRICES
+from tests.simulation.product import CHEAPER, CORNERED, POLICY, PRICES
 from tests.simulation.submit import submit
 
 NO_EVENTS = (c.Pass, c.Sweep, c.Run, c.Share, c.Deliver)
@@ -67,7 +70,7 @@ class World(Ground):
         self.jobs.append(job)
         self.nodes.update(dict.fromkeys(job.nodes, job))
         if job.kind in TOLD:
-            self.store(self.layout.build(JobFileName(job=job.name)), b'handover = true\nwork = "40h"\n')
+            self.store(self.layout.build(JobFileName(job=job.name)), HANDS_OVER.encode())
         if job.kind is c.Kind.BENT:
             self.store(self.layout.build(JobFileName(job=job.name)), self._enough(job).encode())
 
@@ -130,7 +133,7 @@ class World(Ground):
         vms = [vm for job in jobs for vm in self.vms_of(job) if vm.seen.status is Status.STOPPING]
         if vms:
             vm = vms[command.vm % len(vms)]
-            self._end_by_owner(self.nodes[vm.seen.name])
+            self._end_by_owner(self.nodes[vm.node])
             self._take_down(vm, keep=command.keep)
 
     def _removenode(self, command: c.RemoveNode) -> None:
@@ -139,7 +142,7 @@ class World(Ground):
         if whole:
             job = whole[command.job % len(whole)]
             node = job.nodes[command.node % len(job.nodes)]
-            vm = next(vm for vm in self.running(job) if vm.seen.name == node)
+            vm = next(vm for vm in self.running(job) if vm.node == node)
             job.smaller, job.doubtful, job.hurt = node, True, False
             self._take_down(vm, keep=command.keep)
 
@@ -149,7 +152,7 @@ class World(Ground):
         read = [self.cloud.store.read(entry.name) for entry in entries]
         records = [msgspec.json.decode(one.data, type=Attempt) for one in read if one]
         newest = max(records, key=lambda record: record.number, default=None)
-        running = {vm.seen.name: vm.seen.id for vm in self.running(job)}
+        running = {vm.node: vm.seen.id for vm in self.running(job)}
         return newest is not None and newest.state is AttemptState.RUNNING and newest.instances == running
 
     def _startagain(self, command: c.StartAgain) -> None:
@@ -193,11 +196,13 @@ class World(Ground):
             return
         job = self.jobs[command.job % len(self.jobs)]
         node = job.nodes[command.job % len(job.nodes)]
+        name = f"{node}{SECOND}" if command.second else node
         taken = {(vm.seen.name, vm.seen.zone) for vm in self.cloud.compute.vms.living.values()}
         # In the zone of its script it would refuse its developer's own launch, as any would one for a region.
-        if (node, zone) in taken or zone == job.zone or job.kind in ANYWHERE:
+        at_home = zone == job.zone and not command.second
+        if (name, zone) in taken or at_home or job.kind in ANYWHERE:
             return
-        request = stranger(node, zone)
+        request = stranger(name, zone)
         if command.labelled:
             labels = {"spotwarden-job": job.name, "spotwarden-attempt": "2", "spotwarden-try": "1"}
             request = replace(request, body={**request.body, "labels": labels})
@@ -235,7 +240,11 @@ class World(Ground):
         vm = self.pick_vm(command.vm)
         if vm is None:
             return
-        job = self.nodes[vm.seen.name]
+        job = self.nodes[vm.node]
+        if job.cornered and not vm.is_spot:
+            # Compute Engine takes no on-demand VM; its host may fail.
+            self._fail(vm)
+            return
         if job.kind is c.Kind.FLEX:
             self._live_long(vm)
         if (job.kind in TOLD or job.parts) and command.word is not c.Word.NONE:
@@ -258,7 +267,7 @@ class World(Ground):
     def _announce(self, command: c.Announce) -> None:
         """Only who asked for it is told; the job kit then does what it can, and goes, or trains again."""
         vm = self.pick_vm(command.vm)
-        job = self.nodes[vm.seen.name] if vm else None
+        job = self.nodes[vm.node] if vm else None
         if vm is None or job is None or not (job.kind in TOLD or job.parts):
             return
         if job.parts:
@@ -275,14 +284,17 @@ class World(Ground):
 
     def _take(self, vm: Vm, word: c.Word) -> None:
         if vm.seen.status is Status.RUNNING:
-            self.nodes[vm.seen.name].hurt = True
+            self.nodes[vm.node].hurt = True
             self._go(vm, word)
             self.cloud.compute.preempt(vm.seen.id)
 
     def _failhost(self, command: c.FailHost) -> None:
         if vm := self.pick_vm(command.vm):
-            self.nodes[vm.seen.name].hurt = True
-            self.cloud.compute.fail_host(vm.seen.id)
+            self._fail(vm)
+
+    def _fail(self, vm: Vm) -> None:
+        self.nodes[vm.node].hurt = True
+        self.cloud.compute.fail_host(vm.seen.id)
 
     def _reboot(self, command: c.Reboot) -> None:
         if vm := self.pick_vm(command.vm):
@@ -302,9 +314,9 @@ class World(Ground):
     def _allow(self, command: c.Allow) -> None:
         if job := self.pick_job(command.job):
             job.machines = MACHINES[: 1 + command.machines % len(MACHINES)]
-            early = 'handover = true\nwork = "40h"\n' if job.kind in TOLD else ""
+            early = HANDS_OVER if job.kind in TOLD else ""
             early = self._enough(job) if job.kind is c.Kind.BENT else early
-            text = f"{early}machines = {msgspec.json.encode(job.machines[1:]).decode()}\n"
+            text = f"{early}{job.cornered}machines = {msgspec.json.encode(job.machines[1:]).decode()}\n"
             self.store(self.layout.build(JobFileName(job=job.name)), text.encode())
 
     def _runout(self, command: c.RunOut) -> None:
@@ -350,7 +362,8 @@ class World(Ground):
 
     def _cheaper(self, command: c.Cheaper) -> None:
         """From now on a running job may be moved there; its turn comes within ten minutes."""
-        self.settings, self.policy = replace(self.settings, prices_file=PRICES), CHEAPER
+        self.settings = replace(self.settings, prices_file=PRICES)
+        self.policy = CORNERED if any(job.cornered for job in self.jobs) else CHEAPER
         self.guests.moves = self.watch.moves = True
         self.do(c.Stock(zone=len(ZONES), left=command.left))
         early = [job for job in self.jobs if job.kind is c.Kind.EARLY and not job.over]
@@ -361,6 +374,21 @@ class World(Ground):
         entry = Watched(watch=Watch(job=job, movable=True), generation=1, since=self.now())
         while not turns([entry], self.now(), 1):
             self.pass_time(timedelta(seconds=60))
+
+    def _corner(self, command: c.Corner) -> None:
+        # Not while a VM was told of its end: an early successor that may go nowhere any more waits for that.
+        early = [job for job in self.jobs if job.kind is c.Kind.EARLY and not job.over and self.whole(job)]
+        if early:
+            job = early[command.job % len(early)]
+            self.policy = CORNERED
+            job.cornered = cornered(self.now(), ladder=command.ladder)
+            self.store(self.layout.build(JobFileName(job=job.name)), f"{HANDS_OVER}{job.cornered}".encode())
+
+    def _spotroom(self, command: c.SpotRoom) -> None:
+        act = self.cloud.compute.have_no_spot if command.out else self.cloud.compute.have_spot
+        for job in self.jobs:
+            if job.cornered or not command.out:
+                act(job.zone)
 
     def _deliver(self, command: c.Deliver) -> None:
         message = self.take_message(command.message, keep=command.keep)

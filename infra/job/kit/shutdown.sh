@@ -228,10 +228,10 @@ preempted() {
 
 # --- What this VM is, and what it was told to do: attributes of its metadata. ---
 
-BUCKET="" PREFIX="" JOB="" NODE="" ID="" ZONE=""
+BUCKET="" PREFIX="" JOB="" NODE="" VM="" ID="" ZONE=""
 ATTRIBUTES="bucket prefix job command attempt code inputs env setup metrics container container-flags heartbeat sync
   keep-vm rank early notice reserve checkpoint grace folder upload-timeout engine-wait
-  transport joins topology"
+  transport joins topology node"
 
 read_settings() {
   local one paths=(instance/name instance/id instance/zone instance/machine-type instance/attributes/tpu-env)
@@ -248,7 +248,10 @@ read_settings() {
 
 # The settings as they were read at boot.
 recall_settings() {
-  value name && NODE=$REPLY
+  value name && VM=$REPLY
+  # A VM that takes over from another one in its zone has a name of its own.
+  value spotwarden-node
+  NODE=${REPLY:-$VM}
   value id && ID=$REPLY
   value zone && ZONE=${REPLY##*/}
   setting bucket && BUCKET=${REPLY#gs://} && BUCKET=${BUCKET%/}

@@ -228,10 +228,10 @@ preempted() {
 
 # --- What this VM is, and what it was told to do: attributes of its metadata. ---
 
-BUCKET="" PREFIX="" JOB="" NODE="" ID="" ZONE=""
+BUCKET="" PREFIX="" JOB="" NODE="" VM="" ID="" ZONE=""
 ATTRIBUTES="bucket prefix job command attempt code inputs env setup metrics container container-flags heartbeat sync
   keep-vm rank early notice reserve checkpoint grace folder upload-timeout engine-wait
-  transport joins topology"
+  transport joins topology node"
 
 read_settings() {
   local one paths=(instance/name instance/id instance/zone instance/machine-type instance/attributes/tpu-env)
@@ -248,7 +248,10 @@ read_settings() {
 
 # The settings as they were read at boot.
 recall_settings() {
-  value name && NODE=$REPLY
+  value name && VM=$REPLY
+  # A VM that takes over from another one in its zone has a name of its own.
+  value spotwarden-node
+  NODE=${REPLY:-$VM}
   value id && ID=$REPLY
   value zone && ZONE=${REPLY##*/}
   setting bucket && BUCKET=${REPLY#gs://} && BUCKET=${BUCKET%/}
@@ -3138,7 +3141,7 @@ leave() {
   fi
   patiently 120 ask project/project-id
   project=$REPLY
-  say "deleting $NODE in $ZONE"
+  say "deleting $VM in $ZONE"
   # From here on a shutdown is what was asked for.
   trap - TERM
   patiently 600 delete_itself "$project" && return
@@ -3153,7 +3156,7 @@ delete_itself() {
   if [ "$TRANSPORT" = curl ]; then
     request 60 -X DELETE -o /dev/null "${compute}projects/$1/zones/$ZONE/instances/$ID"
   else
-    said=$(gcloud compute instances delete "$NODE" --zone="$ZONE" --quiet 2>&1) || told "$said"
+    said=$(gcloud compute instances delete "$VM" --zone="$ZONE" --quiet 2>&1) || told "$said"
   fi
 }
 

@@ -53,7 +53,8 @@ class Try(msgspec.Struct, frozen=True, kw_only=True):
     script and `spot` say. `machine` is the machine type that was asked for instead of the script's own,
     "" for that. `least` is how many nodes of a gang that bends are enough, 0 for any other, and `nodes`
     are those that a refill asks for. `notice` says whether the request was made to ask for a notice of
-    preemption, or not to; None where it is as the script has it. `group` is what a slice is made as.
+    preemption, or not to; None where it is as the script has it. `group` is what a slice is made as. `vm` is
+    the name that the VM is asked for under, "" for its node's.
     """
 
     place: str
@@ -72,6 +73,7 @@ class Try(msgspec.Struct, frozen=True, kw_only=True):
     machine: str = ""
     notice: bool | None = None
     group: SliceGroup | None = None
+    vm: str = ""
 
     @property
     def last_word(self) -> Moment:

@@ -14,7 +14,7 @@ from spotwarden.model.tick import Tick
 from spotwarden.model.values import written
 from spotwarden.recovery import avoiding, notices, placement
 from spotwarden.recovery.bounds import work_left
-from spotwarden.recovery.choosing import Choosing, choose, hopeless
+from spotwarden.recovery.choosing import Choosing, choose, free_name, hopeless
 from spotwarden.recovery.elastic import least_of
 from spotwarden.recovery.flexible import is_flexible
 from spotwarden.recovery.handover import asks_for_notice
@@ -78,6 +78,7 @@ def ask(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick, *, lease:
         machine=chosen.machine,
         group=group_of(attempt.job, attempt.number, turn, request) if is_slice(facts) else None,
         notice=False if again else _asks_for_notice(facts, attempt, chosen, policy, tick),
+        vm=_name_of(facts, attempt, chosen, again=again is not None),
     )
     event = AttemptEvent.NEXT if attempt.state is AttemptState.PLACING else AttemptEvent.ASK
     asking = replace(
@@ -95,6 +96,13 @@ def ask(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick, *, lease:
     if is_unpriced(facts, policy.placement, chosen.model, (chosen.machine, chosen.place)):
         why += ": its price is unknown, so max_price doesn't apply"
     return WriteAttempt(reason=f"asks {chosen.place}{why}", record=asking, generation=newest.generation)
+
+
+def _name_of(facts: JobFacts, attempt: Attempt, chosen: Choosing, *, again: bool) -> str:
+    """The name that its VM is asked for under, "" for its node's."""
+    if again:
+        return attempt.tries[-1].vm
+    return (free_name(facts, attempt, chosen.place) or "") if chosen.kind is TryKind.CREATE else ""
 
 
 def _without_notice(attempt: Attempt) -> Choosing | None:

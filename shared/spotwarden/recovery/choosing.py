@@ -18,11 +18,13 @@ from spotwarden.recovery.avoiding import avoided, is_avoided
 from spotwarden.recovery.bounds import work_left
 from spotwarden.recovery.clearing import stood_in_for
 from spotwarden.recovery.deadline_line import on_demand_for_now
-from spotwarden.recovery.fates import STARTABLE, Fate
+from spotwarden.recovery.fates import KEPT, STARTABLE, Fate
 from spotwarden.recovery.ladder import from_now_on, ladder_of
 from spotwarden.recovery.machines import launches, remembered, said
+from spotwarden.recovery.movable import has_one_zone
 from spotwarden.recovery.price_limits import affordable, by_price, prices_in
 from spotwarden.recovery.refusals import LASTING, RefusalKind, elsewhere, lacks_notice, refusal
+from spotwarden.recovery.second_name import may_be_beside, second_name
 
 
 class Choosing(msgspec.Struct, frozen=True, kw_only=True):
@@ -120,7 +122,8 @@ def _on_the_line(
     facts: JobFacts, attempt: Attempt, asked: Choosing, places: Sequence[str], *, policy: Policy, tick: Tick
 ) -> Choosing | None:
     """An on-demand VM for a job that finds no spot VM, is behind its line, and may come back; else None."""
-    if not asked.spot or asked.model or len(places) <= 1 or VmModel.STANDARD in facts.stopped:
+    alone = len(places) <= 1 and not has_one_zone(facts)
+    if not asked.spot or asked.model or alone or VmModel.STANDARD in facts.stopped:
         return None
     fresh = [place for place in places if not _asked_lately(attempt, place, policy, tick, spot=False)]
     found = on_demand_for_now(facts, fresh, policy, tick)
@@ -204,7 +207,7 @@ def usable(facts: JobFacts, attempt: Attempt, model: VmModel | None = None) -> d
         said(facts, launch): [
             choice.place
             for choice in launch.choices
-            if choice.place not in held
+            if (choice.place not in held or free_name(facts, attempt, choice.place) is not None)
             and not _useless(attempt, choice.place, MadeAs(model=model, machine=said(facts, launch)))
         ]
         for launch in launches(facts)
@@ -220,6 +223,23 @@ def held_zones(facts: JobFacts, attempt: Attempt) -> set[str]:
         for instance in (*facts.instances, *facts.namesakes)
         if instance.name in nodes and (instance.job, instance.attempt) != (attempt.job, attempt.number)
     }
+
+
+def free_name(facts: JobFacts, attempt: Attempt, zone: str) -> str | None:
+    """What the attempt's VM may be called in a zone, as a try names it: "" for its node's; None for none.
+
+    A job that handed over there may have left a VM behind that could not delete itself: it stands still, and
+    only its name is in the way. In the way is also what lives, and what the attempt may start again.
+    """
+    nodes = facts.launch.nodes if isinstance(facts.launch, Launch) else ()
+    own = [item for item in facts.instances if item.zone == zone and item.name in nodes]
+    others = [item for item in facts.namesakes if item.zone == zone and item.name in nodes]
+    if others or not own or {*attempt.replaces} != {*nodes} or not may_be_beside(facts):
+        return None
+    if any(item.status not in KEPT or stood_in_for(item, attempt) for item in own):
+        return None
+    taken = {item.called for item in own}
+    return next((name for name in ("", second_name(nodes[0])) if (name or nodes[0]) not in taken), None)
 
 
 def hopeless(facts: JobFacts, attempt: Attempt, policy: Policy) -> bool:

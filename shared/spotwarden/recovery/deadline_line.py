@@ -18,7 +18,7 @@ from spotwarden.model.tick import Tick
 from spotwarden.recovery.bounds import time_up, work_left
 from spotwarden.recovery.ladder import ladder_of
 from spotwarden.recovery.machines import remembered
-from spotwarden.recovery.movable import hands_over, is_movable, keeps_work
+from spotwarden.recovery.movable import hands_over, keeps_work, may_come_back
 from spotwarden.recovery.placement import Prices
 from spotwarden.recovery.price_limits import prices_in
 
@@ -84,13 +84,13 @@ def follows_line(facts: JobFacts, policy: Policy) -> bool:
 
 
 def comes_back(facts: JobFacts, policy: Policy) -> bool:
-    """Whether a move may bring the job from an on-demand VM back to spot: in another zone, for its name."""
+    """Whether a move may bring the job from an on-demand VM back to spot."""
     launch = facts.launch
     zonal = isinstance(launch, Launch) and all(
         choice.place != region_of(choice.place) for choice in launch.choices
     )
     allowed = policy.placement.move and hands_over(facts, policy.recovery)
-    return zonal and allowed and is_movable(facts) and keeps_work(facts)
+    return zonal and allowed and may_come_back(facts) and keeps_work(facts)
 
 
 def began_at(facts: JobFacts) -> datetime | None:

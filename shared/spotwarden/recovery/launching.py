@@ -19,6 +19,8 @@ NAMESPACE = UUID("6f2d7a52-3a1c-5c1e-9d0b-8f6f1b7b3f11")
 JOB_KEY = "spotwarden-job"
 ATTEMPT_KEY = "spotwarden-attempt"
 TURN_KEY = "spotwarden-try"
+NODE_KEY = "spotwarden-node"
+"""In the metadata of a VM that does not bear its node's name: that name."""
 JOINS_KEY = "spotwarden-joins"
 """A node of a gang that bends begins once a record of the chain names it."""
 _OWN_MODELS = frozenset(("FLEX_START", "RESERVATION_BOUND"))
@@ -96,6 +98,8 @@ def prepare(
         request = msgspec.structs.replace(request, body=as_model(request.body, last.model))
     if last.notice is not None:
         request = with_notice(request, notice=last.notice)
+    if last.vm:
+        request = _named(request, last.vm, next(iter(attempt.replaces)))
     stamped = _elsewhere(stamp(request, attempt.job, attempt.number, last.turn), last.place, held)
     if last.least:
         names = last.nodes or tuple(own.get("name") or key for key, own in _each(stamped).items())
@@ -114,6 +118,12 @@ def prepare(
     else:
         body["instanceProperties"] = {**inner, "scheduling": scheduling}
     return msgspec.structs.replace(stamped, body=body)
+
+
+def _named(request: Request, vm: str, node: str) -> Request:
+    """The request for a VM of this name, which is told whose node it is."""
+    metadata = _with_items(request.body.get("metadata", {}), {NODE_KEY: node})
+    return msgspec.structs.replace(request, body={**request.body, "name": vm, "metadata": metadata})
 
 
 def _elsewhere(request: Request, region: str, held: Collection[str]) -> Request:

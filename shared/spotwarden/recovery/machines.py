@@ -2,6 +2,7 @@
 
 from spotwarden.model.attempt import Attempt, Try
 from spotwarden.model.facts import JobFacts
+from spotwarden.model.ladder import VmModel
 from spotwarden.model.launch import Launch
 from spotwarden.model.placement import PlacementRecord
 
@@ -41,6 +42,12 @@ def remembered(facts: JobFacts, launch: Launch) -> PlacementRecord:
 def lost_on(newest: Attempt | None) -> str:
     """The machine type that this attempt ran on, as a try names it."""
     return newest.tries[-1].machine if newest and newest.tries else ""
+
+
+def is_on_demand(newest: Attempt) -> bool:
+    """Whether an attempt was asked for as an on-demand VM instead of its script's spot VM."""
+    last = newest.tries[-1] if newest.tries else None
+    return last is not None and (not last.spot if last.model is None else last.model is VmModel.STANDARD)
 
 
 def on_machine(tried: Try) -> str:

@@ -1,10 +1,15 @@
-"""Which jobs may be moved while they run: what hands over, keeps its work, and has another place to go to."""
+"""Which jobs may be moved while they run: what hands over, keeps its work, and has another place to go to.
+
+The place of an on-demand VM is one, too, for the spot VM beside it that bears a second name.
+"""
 
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.launch import Launch
 from spotwarden.model.limits import RecoveryLimits
 from spotwarden.model.placement import region_of
+from spotwarden.recovery.machines import is_on_demand
 from spotwarden.recovery.notice_field import says_early
+from spotwarden.recovery.second_name import may_be_beside
 from spotwarden.recovery.slice_groups import is_slice
 
 
@@ -21,11 +26,18 @@ def hands_over(facts: JobFacts, limits: RecoveryLimits) -> bool:
 
 
 def is_movable(facts: JobFacts) -> bool:
-    """Whether the job may ever be moved: one spot VM that hands over, with a choice of places."""
-    launch = facts.launch
-    if not isinstance(launch, Launch) or launch.gang or not launch.spot or len(launch.choices) == 1:
+    """Whether the job may be moved: to another of its places, or from on-demand to spot in its only one."""
+    if not may_come_back(facts):
         return False
-    return wants_handover(facts) and facts.file.move
+    return not has_one_zone(facts) or (facts.newest is not None and is_on_demand(facts.newest))
+
+
+def may_come_back(facts: JobFacts) -> bool:
+    """Whether the job could be moved from an on-demand VM: a single one whose script asks for spot."""
+    launch = facts.launch
+    if not isinstance(launch, Launch) or launch.gang or not launch.spot:
+        return False
+    return wants_handover(facts) and facts.file.move and (len(launch.choices) > 1 or may_be_beside(facts))
 
 
 def has_one_zone(facts: JobFacts) -> bool:

@@ -24,11 +24,12 @@ from spotwarden.recovery.avoiding import avoided, is_avoided
 from spotwarden.recovery.bounds import work_left
 from spotwarden.recovery.choosing import why_on_demand
 from spotwarden.recovery.ladder import ladder_of
-from spotwarden.recovery.machines import lost_on
-from spotwarden.recovery.movable import hands_over, is_movable, keeps_work
+from spotwarden.recovery.machines import is_on_demand, lost_on
+from spotwarden.recovery.movable import hands_over, has_one_zone, is_movable, keeps_work
 from spotwarden.recovery.placement import Prices
 from spotwarden.recovery.price_limits import prices_in, spot_limit
 from spotwarden.recovery.refusals import RefusalKind, lacks_notice, refusal
+from spotwarden.recovery.second_name import may_be_beside
 
 WORTH = 2.0
 TURNS = 10
@@ -46,12 +47,16 @@ class CheaperPlace(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Bill(msgspec.Struct, frozen=True, kw_only=True):
-    """What is paid where the job runs, what spot costs elsewhere, USD an hour, and how much work is left."""
+    """What is paid where the job runs, what spot costs elsewhere, USD an hour, and how much work is left.
+
+    Where a second VM may be `beside` the one that runs, spot `here` counts as well.
+    """
 
     here: str
     paid: float
     prices: Prices
     left: timedelta
+    beside: bool = False
 
 
 def cheaper(
@@ -67,7 +72,8 @@ def cheaper(
     """
     for place in placement.order(places, record, now, limits, bill.prices):
         price = bill.prices.get(place)
-        if place == bill.here or price is None or not placement.is_quiet(place, record, now, limits):
+        taken = place == bill.here and not bill.beside
+        if taken or price is None or not placement.is_quiet(place, record, now, limits):
             continue
         saved = (bill.paid - price) * (bill.left / timedelta(hours=1))
         restart = (bill.paid + price) * (limits.restart_cost / timedelta(hours=1))
@@ -98,8 +104,23 @@ def destination(facts: JobFacts, policy: Policy, tick: Tick) -> CheaperPlace | N
         facts.places or PlacementRecord(machine=launch.machine),
         tick.now,
         limits,
-        Bill(here=instance.zone, paid=paid, prices=_spot_prices(facts, launch, limits), left=left),
+        Bill(
+            here=instance.zone,
+            paid=paid,
+            prices=_spot_prices(facts, launch, limits),
+            left=left,
+            beside=_may_be_beside(facts, newest, instance, policy, tick),
+        ),
     )
+
+
+def _may_be_beside(facts: JobFacts, newest: Attempt, instance: Instance, policy: Policy, tick: Tick) -> bool:
+    """Whether a job in one place may have a spot VM beside its on-demand VM, under its node's other name."""
+    alone = has_one_zone(facts) and is_on_demand(newest)
+    closed = instance.zone in _refused(facts, tick) or is_avoided(
+        instance.zone, avoided(facts, policy.placement, tick.now)
+    )
+    return alone and may_be_beside(facts) and not closed
 
 
 def _wants_no_spot(facts: JobFacts, policy: Policy, tick: Tick) -> bool:
@@ -162,8 +183,17 @@ def _settled(facts: JobFacts, policy: Policy, tick: Tick) -> Instance | None:
 
 def _places(facts: JobFacts, instance: Instance, policy: Policy, tick: Tick) -> Iterator[str]:
     """Where the job runs, then the other places that it may go to and that have not refused it for good."""
-    avoid = avoided(facts, policy.placement, tick.now)
-    refused = {
+    avoid, refused = avoided(facts, policy.placement, tick.now), _refused(facts, tick)
+    yield instance.zone
+    choices = facts.launch.choices if isinstance(facts.launch, Launch) else ()
+    for place in (choice.place for choice in choices):
+        if place != instance.zone and place not in refused and not is_avoided(place, avoid):
+            yield place
+
+
+def _refused(facts: JobFacts, tick: Tick) -> set[str]:
+    """The places that have refused the job for good lately."""
+    return {
         tried.place
         for recorded in facts.ledger
         for tried in recorded.attempt.tries
@@ -172,8 +202,3 @@ def _places(facts: JobFacts, instance: Instance, policy: Policy, tick: Tick) -> 
         and refusal(tried.error) is not RefusalKind.STOCKOUT
         and tick.now - tried.last_word < REFUSED_FOR
     }
-    yield instance.zone
-    choices = facts.launch.choices if isinstance(facts.launch, Launch) else ()
-    for place in (choice.place for choice in choices):
-        if place != instance.zone and place not in refused and not is_avoided(place, avoid):
-            yield place

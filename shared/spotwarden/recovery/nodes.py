@@ -11,6 +11,7 @@ from spotwarden.model.instance import Operation
 from spotwarden.model.marker import Marker
 from spotwarden.recovery.inserts import of_requests
 from spotwarden.recovery.reopening import instances_of, is_open_again, is_persons_start, last_closed
+from spotwarden.recovery.second_name import as_nodes, done_to_nodes, with_second_names
 from spotwarden.recovery.shown import ShownInstances
 from spotwarden.recovery.slice_groups import groups_of, made_by_group, spoken
 
@@ -23,13 +24,13 @@ def with_nodes(facts: JobFacts, markers: Sequence[Marker], shown: ShownInstances
     nodes: list[tuple[str, str, Marker | None]] = [*told, *silent]
     nodes += [(node, item, None) for node, item in _unseen(facts, shown) if (node, item) not in said]
     nodes += [(node, item, None) for node, item in _unseen_beside(facts, shown, nodes)]
-    names = _names(facts, markers)
+    names = with_second_names(facts, _names(facts, markers))
     there = shown.instances(job=facts.job, names=names, ids=_ids(facts, markers))
     labelled = [instance.id for instance in there if instance.job == facts.job]
+    facts = replace(facts, instances=as_nodes(facts, there))
     facts = replace(
         facts,
-        instances=there,
-        inserts=shown.inserts(job=facts.job, names=names, ids=labelled),
+        inserts=done_to_nodes(facts, shown.inserts(job=facts.job, names=names, ids=labelled)),
         unsure=shown.unsure,
         group_log=shown.done_to({group.name for _, _, group in groups_of(facts)}),
     )

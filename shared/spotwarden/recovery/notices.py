@@ -46,13 +46,14 @@ def started(
 def moved(attempt: Attempt, ids: Mapping[str, str], tick: Tick) -> Notice:
     """Say that a job that ran goes on where it costs less, what it costs, and how to keep it where it is."""
     place = attempt.tries[-1].place
+    goes = f"returns to spot in {place}" if place == attempt.lost_in else f"moves to {place}"
     return Notice(
         id=f"started/{attempt.job}/{attempt.number}",
         kind="moved",
         severity=Severity.INFO,
         job=attempt.job,
         at=tick.now,
-        what=f"{attempt.job} moves to {place} as attempt {attempt.number}",
+        what=f"{attempt.job} {goes} as attempt {attempt.number}",
         why=attempt.planned,
         then=f"its VM in {attempt.lost_in} hands over and deletes itself",
         todo="no action needed. To keep the job where it runs, set move = false in"
@@ -232,7 +233,7 @@ def node_name_taken(facts: JobFacts, others: Sequence[Instance], tick: Tick) -> 
 
 def name_taken(facts: JobFacts, others: Sequence[Instance], tick: Tick) -> Notice:
     """Say that another VM has the name of one of the job's VMs, where the job might be launched."""
-    named = ", ".join(f"{namesake.name} in {namesake.zone} (id {namesake.id})" for namesake in others)
+    named = ", ".join(f"{namesake.called} in {namesake.zone} (id {namesake.id})" for namesake in others)
     nodes = ", ".join(sorted({instance.name for instance in others}))
     return Notice(
         id=f"name-taken/{facts.job}/{'+'.join(sorted(other.id for other in others))}",

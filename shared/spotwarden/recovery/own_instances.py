@@ -13,6 +13,7 @@ from spotwarden.model.slice_action import LookAtGroup
 from spotwarden.ports import Compute
 from spotwarden.recovery.identity import CLOCKS_APART, LOG_KEPT
 from spotwarden.recovery.ownership import recorded_ids, sift, unsettled
+from spotwarden.recovery.second_name import as_nodes, done_to_nodes, with_second_names
 
 
 def with_own_instances(context: SweepContext, facts: JobFacts) -> JobFacts:
@@ -23,9 +24,10 @@ def with_own_instances(context: SweepContext, facts: JobFacts) -> JobFacts:
     """
     compute, tick, limits = context.cloud.compute, context.tick, context.policy.recovery
     facts = with_launch(facts, context.settings.project, limits.gcloud_version)
-    seen = compute.instances(names=sorted(_names(facts)), job=facts.job)
+    seen = compute.instances(names=with_second_names(facts, _names(facts)), job=facts.job)
     hidden = f"unreachable: {', '.join(sorted(seen.unreachable))}" if seen.unreachable else ""
-    facts = _with_inserts(compute, replace(facts, instances=seen.items, unsure=hidden), context)
+    there = as_nodes(facts, seen.items)
+    facts = _with_inserts(compute, replace(facts, instances=there, unsure=hidden), context)
     while isinstance(step := unsettled(facts, limits, tick), Fetch | LookAtGroup):
         if isinstance(step, LookAtGroup):
             group = compute.group(step.zone, step.group, step.group_id)
@@ -49,7 +51,7 @@ def _with_inserts(compute: Compute, facts: JobFacts, context: SweepContext) -> J
     log = compute.operations(max(min(since, now), now - LOG_KEPT) - CLOCKS_APART)
     return replace(
         facts,
-        inserts=tuple(operation for operation in log.items if operation.kind in {"insert", "bulkInsert"}),
+        inserts=done_to_nodes(facts, [item for item in log.items if item.kind in {"insert", "bulkInsert"}]),
     )
 
 

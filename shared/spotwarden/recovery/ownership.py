@@ -92,7 +92,8 @@ def was_ours(node: str, instance_id: str, identity: JobIdentity) -> bool:
     insert = identity.insert_of(instance_id)
     if insert is None or insert.error:
         return False
-    by_hand = not insert.group or (identity.launch is not None and identity.launch.gang)
+    gang = identity.launch is not None and identity.launch.gang
+    by_hand = gang or (not insert.group and insert.target_name == node)
     return bool(identity.requested(insert)) or (by_hand and _named_so(identity, node, insert.zone, insert.at))
 
 

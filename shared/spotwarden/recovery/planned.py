@@ -22,6 +22,7 @@ from spotwarden.recovery.launching import request_id
 from spotwarden.recovery.lifecycle import AttemptEvent, follow
 from spotwarden.recovery.machines import lost_on, machine_key
 from spotwarden.recovery.moving import CheaperPlace, destination, model_of
+from spotwarden.recovery.second_name import other_name, second_name, with_second_names
 
 
 def move(facts: JobFacts, policy: Policy, tick: Tick) -> Step | None:
@@ -34,7 +35,8 @@ def move(facts: JobFacts, policy: Policy, tick: Tick) -> Step | None:
         return None
     if not facts.surveyed:
         # What this sweep has seen may be a minute old: its owner may have stopped the job since.
-        names = tuple(facts.newest.instances)
+        # Somebody else's VM may have the name that the job's second one would have.
+        names = with_second_names(facts, (*facts.newest.instances, *map(second_name, facts.newest.instances)))
         return Survey(job=facts.job, names=names, since=tick.now - CLOCKS_APART)
     watch, number = facts.watched.watch, facts.newest.number + 1
     if not watch.moving:
@@ -54,7 +56,8 @@ def _record(facts: JobFacts, newest: Attempt, target: CheaperPlace, policy: Poli
     """Claim and first try in one: it is asked for under its lease, or by whoever takes that over."""
     launch, number = facts.launch, newest.number + 1
     ladder = bool(newest.tries and newest.tries[-1].model)
-    here = next(item.zone for item in facts.instances if item.id in newest.instances.values())
+    old = next(item for item in facts.instances if item.id in newest.instances.values())
+    here = old.zone
     model = VmModel.SPOT if ladder else None
     asked = Choosing(place=target.place, kind=TryKind.CREATE, spot=True, model=model)
     trying = Try(
@@ -63,6 +66,7 @@ def _record(facts: JobFacts, newest: Attempt, target: CheaperPlace, policy: Poli
         at=tick.now,
         model=model,
         notice=asks_for_notice(facts, newest, asked, policy.recovery, tick.now),
+        vm=other_name(old) if target.place == here else "",
     )
     why = f"spot in {target.place} costs ${target.price:.2f} an hour, {_kind(newest, launch)} in {here}"
     why = f"{why} ${target.paid:.2f}"

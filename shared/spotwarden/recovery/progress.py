@@ -31,6 +31,7 @@ from spotwarden.model.slice_action import LookAtGroup, SliceChange
 from spotwarden.model.watch import Watched
 from spotwarden.recovery.inserts import of_requests
 from spotwarden.recovery.reopening import is_open_again
+from spotwarden.recovery.second_name import as_nodes, done_to_nodes
 from spotwarden.recovery.slice_groups import group_operations, made_by_group, newest_group, spoken
 from spotwarden.recovery.slice_progress import after_slice
 
@@ -126,12 +127,12 @@ def _survey(facts: JobFacts, _step: Survey, outcome: Done) -> JobFacts:
     made = [operation for operation in log.items if operation.kind in {"insert", "bulkInsert"}]
     inserts = tuple({insert.name: insert for insert in (*facts.inserts, *made)}.values())
     groups = {done.name: done for done in (*facts.group_log, *group_operations(facts, log.items))}
-    facts = replace(facts, group_log=tuple(groups.values()))
+    facts = replace(facts, group_log=tuple(groups.values()), instances=as_nodes(facts, seen.items))
+    inserts = done_to_nodes(facts, inserts)
     return replace(
         facts,
         nodes=tuple(_with_log(facts, node, log.items) for node in facts.nodes),
         outlived=tuple(_with_log(facts, fact, log.items) for fact in facts.outlived),
-        instances=seen.items,
         tried=tuple(_with_log(facts, node, log.items) for node in _tried(facts, inserts)),
         inserts=inserts,
         unsure=f"unreachable: {', '.join(missing)}" if missing else "",

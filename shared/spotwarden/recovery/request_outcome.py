@@ -32,6 +32,7 @@ from spotwarden.recovery.leasing import lease
 from spotwarden.recovery.progress import UNANSWERED_AT_MOST
 from spotwarden.recovery.refusals import RefusalKind, lacks_notice, refusal
 from spotwarden.recovery.removal import removed, why_removed
+from spotwarden.recovery.second_name import node_of, with_second_names
 from spotwarden.recovery.waits import is_due, tell_of_wait
 
 EXPIRED = "stockout: the request expired before there was capacity"
@@ -64,7 +65,7 @@ def created(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> St
     if last.kind is TryKind.START:
         return finish(facts, newest, dict(attempt.replaces), tick)
     if not isinstance(facts.launch, Launch) or not facts.launch.gang:
-        return finish(facts, newest, {operation.target_name: operation.target_id}, tick)
+        return finish(facts, newest, {node_of(attempt, operation.target_name): operation.target_id}, tick)
     return _gang_created(facts, newest, policy, tick)
 
 
@@ -207,7 +208,7 @@ def survey(facts: JobFacts, attempt: Attempt) -> Survey | Wait:
     names = facts.launch.nodes if isinstance(facts.launch, Launch) else tuple(attempt.replaces)
     # Our clock may be ahead of Compute Engine's by a minute.
     asked = attempt.tries[-1].at if attempt.tries else attempt.created
-    return Survey(job=facts.job, names=names, since=asked - CLOCKS_APART)
+    return Survey(job=facts.job, names=with_second_names(facts, names), since=asked - CLOCKS_APART)
 
 
 def refused(facts: JobFacts, newest: Recorded, error: str, policy: Policy, tick: Tick) -> Step:

@@ -198,7 +198,9 @@ def _moments(attempt: Attempt) -> Iterator[TimelineEvent]:
         why = f" ({tried.why})" if tried.why else ""
         answer = f", refused: {tried.error}" if tried.error else ""
         did = "stays in" if tried.kind is TryKind.KEEP else "asked"
-        yield TimelineEvent(at=tried.at, what=f"attempt {attempt.number} {did} {tried.place}{why}{answer}")
+        named = f" for {tried.vm}" if tried.vm else ""
+        said = f"attempt {attempt.number} {did} {tried.place}{named}{why}{answer}"
+        yield TimelineEvent(at=tried.at, what=said)
     for node, instance_id in attempt.instances.items():
         at = attempt.started or attempt.updated
         yield TimelineEvent(at=at, what=f"attempt {attempt.number}: {node} is instance {instance_id}")

@@ -34,13 +34,13 @@ def beside(facts: JobFacts) -> str:
 
     Two attempts of one job write over each other's checkpoints, also where the former is about to go.
     """
-    job, running = facts.job, [instance.name for instance in facts.instances if alive(instance)]
+    job, running = facts.job, [instance.called for instance in facts.instances if alive(instance)]
     if running:
         return (
             f"{', '.join(running)} of {job} still runs, and a new attempt would run beside it."
             f" Nothing was stored or launched. Stop it first: `spotwarden stop {job}`"
         )
-    if going := [fact.name for fact in facts.instances if fact.status in GOING]:
+    if going := [fact.called for fact in facts.instances if fact.status in GOING]:
         return f"{', '.join(going)} of {job} is still being stopped. Try again in a minute"
     if facts.unsure:
         return (
@@ -58,7 +58,7 @@ def leaving(facts: JobFacts) -> str:
     there = [instance for instance in facts.instances if instance.status not in KEPT]
     ended = facts.status_code is not None
     return (
-        ", ".join(item.name for item in there)
+        ", ".join(item.called for item in there)
         if all(ended or not alive(candidate) for candidate in there)
         else ""
     )

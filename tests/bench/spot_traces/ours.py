@@ -67,7 +67,7 @@ class Ours:
     line: bool = True
     """Whether a job that may move takes an on-demand VM once it is behind; else at the last moment."""
     beside: bool = False
-    """Whether its VM had a second name, so that it might ask for spot where its on-demand VM is."""
+    """Whether its VM has a second name, so that it may ask for spot where its on-demand VM is."""
     apart: str = ""
     """Where its on-demand VM is that it may leave again."""
 
@@ -99,9 +99,8 @@ class Ours:
         if not moving.has_time(left, deadline, now, limits):
             return ""
         here, paid = (self.apart, self.on_demand) if dear else (state.place, self.prices[state.place])
-        if dear and self.beside and len(self.places) == 1:
-            here = ""
-        bill = Bill(here=here, paid=paid, prices=self.prices, left=left)
+        alone = self.beside and len(self.places) == 1
+        bill = Bill(here=here, paid=paid, prices=self.prices, left=left, beside=alone and dear)
         found = moving.cheaper(self.places, self.memory.record, now, limits, bill)
         return found.place if found else ""
 
@@ -172,7 +171,7 @@ def ours(
     moves: bool = True,
     line: bool = True,
     kind: type[Ours] = Ours,
-    beside: bool = False,
+    beside: bool = True,
     hand_over: bool = False,
 ) -> Ours:
     """The rule of a job at home there, that knows the prices; without `moves` it stays until it is lost.

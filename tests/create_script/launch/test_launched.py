@@ -101,3 +101,10 @@ def test_what_any_script_made_can_be_made_again_and_is_the_same_then():
     told = [told for request in scripts() if (told := _run_again(request))]
     assert [one for one in told if one != "same"] == []
     assert len(told) >= 15
+
+
+def test_a_vm_of_another_name_is_made_again_under_that_of_its_node(run):
+    """It stood beside the VM that it took over from."""
+    instances, disks = run(*RICH)
+    body = launch_of_resources({"node": only(instances)}, disks).request.body
+    assert body["name"] == "node"

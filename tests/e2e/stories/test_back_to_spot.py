@@ -111,3 +111,38 @@ def test_a_job_behind_its_line_takes_an_on_demand_vm_and_comes_back_to_spot(clou
     assert log(cloud, 3)[0][0] == log(cloud, 2)[-1][0] + 1
     spotwarden(cloud, tmp_path, "stop", JOB, "--delete", "--yes")
     until(lambda: not cloud.instances(), "the end of the job")
+
+
+@longest
+def test_a_job_in_one_zone_comes_back_to_spot_beside_its_on_demand_vm(cloud, tmp_path):
+    """Its spot VM has the node's second name there, and writes under the first as the one before it."""
+    now = datetime.fromisoformat(cloud.get("/local/travel")["now"])
+    deadline = (now + timedelta(hours=70)).strftime("%Y-%m-%dT%H:%M:%SZ")
+    (tmp_path / "more.toml").write_text("handover = true\nplaces = []\n")
+    program = ("--job-toml", "more.toml", "--owner", "ada@example.com", "--", TRAIN % STEPS)
+    spotwarden(cloud, tmp_path, "run", "--job", JOB, *WORDS, "--deadline", deadline, *program)
+    until(lambda: log(cloud, 1), "the first steps")
+    (first,) = (vm["id"] for vm in cloud.instances())
+    for zone in SPOT:
+        cloud.post("/local/stockout", zone)
+    cloud.post("/local/preempt", {"node": JOB})
+    until(lambda: first not in [vm["id"] for vm in cloud.instances()], "the end of the first VM")
+    until(lambda: cloud.tick() or record(cloud, 2).get("state") == "backing off", "the first refusal")
+    cloud.post("/local/travel", {"seconds": 2 * 3600})
+    assert until(lambda: kind(cloud, 2), "an on-demand VM") == (HOME, False)
+    until(lambda: log(cloud, 2), "the first steps on demand")
+
+    for zone in SPOT:
+        cloud.end("/local/stockout", zone)
+    go_on(cloud, 2)
+    assert until(lambda: kind(cloud, 3), "the move to spot") == (HOME, True)
+    assert sorted(vm["name"] for vm in cloud.instances()) == [JOB, f"{JOB}-alt"]
+    until(lambda: log(cloud, 3), "the first steps of the spot VM")
+    until(lambda: [vm["name"] for vm in cloud.instances()] == [f"{JOB}-alt"], "the end of the on-demand VM")
+    assert log(cloud, 3)[0][0] == log(cloud, 2)[-1][0] + 1
+
+    cloud.post("/local/preempt", {"node": f"{JOB}-alt"})
+    until(lambda: kind(cloud, 4), "its return under the first name")
+    assert [vm["name"] for vm in cloud.instances() if vm["status"] == "RUNNING"] == [JOB]
+    spotwarden(cloud, tmp_path, "stop", JOB, "--delete", "--yes")
+    until(lambda: not cloud.instances(), "the end of the job")

@@ -123,6 +123,14 @@ def verdict(record, *machines, brief_=None, **facts):
             "runs without this node",
         ),
         (
+            on_record(
+                attempt=2, instances={"trainer": "2002"}, nodes={"test-vm": "trainer"}, began=ago(hours=1)
+            ),
+            vm(1),
+            BAD,
+            "attempt 2 of the job has replaced it",
+        ),
+        (
             on_record(attempt=2, instances=OTHER, began=ago(hours=2)),
             vm(1, started=ago(hours=1)),
             UNKNOWN,

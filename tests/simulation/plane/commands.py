@@ -10,6 +10,7 @@ from tests.simulation.commands import (
     Announce,
     Cheaper,
     Command,
+    Corner,
     FailHost,
     Forbid,
     Forget,
@@ -20,6 +21,7 @@ from tests.simulation.commands import (
     Reboot,
     Run,
     RunOut,
+    SpotRoom,
     Stock,
     Stray,
     Then,
@@ -205,12 +207,14 @@ class Click(Command, frozen=True, kw_only=True, tag=True):
 class Namesake(Command, frozen=True, kw_only=True, tag=True):
     """A colleague makes a VM with the name of a job's node, in any zone; perhaps a group of VMs does.
 
-    `managed` ones carry the job's label, as what a managed instance group makes of a job's template.
+    `managed` ones carry the job's label, as what a managed instance group makes of a job's template. Another
+    one has the `second` name that the node's VM may have.
     """
 
     job: int = 0
     zone: int = 0
     managed: bool = False
+    second: bool = False
 
 
 class Lag(Command, frozen=True, kw_only=True, tag=True):
@@ -330,6 +334,8 @@ AnyCommand = (
     | Allow
     | RunOut
     | Cheaper
+    | Corner
+    | SpotRoom
     | Pass
     | Run
 )

@@ -246,6 +246,35 @@ def _cheaper(chance: Random, drawn: list[c.Command]) -> Iterator[c.Command]:
     yield from drawn[at:]
 
 
+def _cornered(chance: Random, drawn: list[c.Command]) -> Iterator[c.Command]:
+    """The same with a job in one zone: it becomes on-demand there, and goes back to spot beside that VM."""
+    launch = launched(chance, (c.Kind.EARLY,))
+    yield replace(launch, gpus=chance.choice((0, 0, 1)), capped=False, mute=False, odd=False)
+    yield p.Tick(minutes=chance.choice((5, 12)))
+    at, job = chance.randrange(len(drawn) + 1), anyone(chance)
+    yield from drawn[:at]
+    yield c.Corner(job=job, ladder=chance.random() < 0.4)
+    for _ in range(chance.choice((1, 2))):
+        yield c.SpotRoom()
+        for vm in range(chance.choice((1, 2, 3, 4))):
+            yield c.Preempt(vm=vm, word=chance.choice(HURT))
+        yield p.Tick(minutes=chance.choice((8, 12, 20)))
+        for _ in range(chance.choice((1, 2, 3))):
+            if chance.random() < 0.2:
+                yield p.Namesake(job=job, zone=anyone(chance), second=True)
+            if chance.random() < 0.8:
+                yield c.SpotRoom(out=False)
+            yield c.Cheaper(job=job)
+            swept = replace(_sweep(chance), function=p.Function.RECOVER, about=None)
+            yield replace(swept, skew=chance.choice((0, 0, 20)))
+            yield c.Pass(seconds=chance.choice((1, 5, 20, 60, 130)))
+            if chance.random() < BEFALLEN:
+                yield BLOWS[chance.choice(STRIKES)][1](chance)
+            if chance.random() < 0.3:
+                yield p.Tick(minutes=chance.choice((5, 20)))
+    yield from drawn[at:]
+
+
 def _flex(chance: Random, drawn: list[c.Command]) -> Iterator[c.Command]:
     """The same with a job whose VM waits for room, in zones that run out and have some again."""
     climbs = chance.random() < 0.3
@@ -284,6 +313,7 @@ STORIES: Mapping[str, tuple[float, Callable[[Random, list[c.Command]], Iterator[
     "cheaper": (0.12, _cheaper),
     "bent": (0.15, _bent),
     "flex": (0.15, _flex),
+    "cornered": (0.12, _cornered),
 }
 """What else a history may be about, how often, and how it is told; at most one of them."""
 

@@ -115,7 +115,7 @@ class Guests:
             self._cloud.compute.owner_deletes(vm.seen.id, user=GUEST)
             return
         if not job.shy:
-            name = self._layout.build(InstanceId(job=job.name, node=vm.seen.name))
+            name = self._layout.build(InstanceId(job=job.name, node=vm.node))
             stored = self._cloud.store.read(name)
             if stored is None or stored.data.decode() != vm.seen.id:
                 self._cloud.store.write(name, vm.seen.id.encode(), generation=None)
@@ -132,7 +132,7 @@ class Guests:
         """The job kit alone says that it is set up, and waits for its turn."""
         if has_kit(job) and not job.mute:
             said = {**self._whose(job, vm), "at": self._cloud.clock.now(), "status": "waiting"}
-            self.tell(job, vm.seen.name, said)
+            self.tell(job, vm.node, said)
 
     def _begin(self, vm: Vm, job: PlaneJob) -> None:
         """Let its program run."""
@@ -189,12 +189,12 @@ class Guests:
     def _write(self, program: Program) -> None:
         if program.job.mute or program.job.finished or program.mood not in BEATS:
             return
-        now, seen = self._cloud.clock.now(), program.vm.seen
+        now = self._cloud.clock.now()
         program.steps += program.mood in MOVES
         figures = {"step": program.steps, "metrics": {"loss": 1.0 / (1 + program.steps)}}
         moments = {"at": now, "progress_at": program.moved or now}
         whose = self._whose(program.job, program.vm)
-        self.tell(program.job, seen.name, {**whose, **figures, **moments})
+        self.tell(program.job, program.vm.node, {**whose, **figures, **moments})
 
     def tell(self, job: PlaneJob, node: str, said: Mapping[str, Any]) -> None:
         """Write a heartbeat: half of the jobs have the kit, the others write their own."""
@@ -214,7 +214,7 @@ class Guests:
                     now = self._cloud.clock.now()
                     whose = self._whose(job, program.vm)
                     said = {**whose, "at": now, "progress_at": now, "status": "0"}
-                    self.tell(job, program.vm.seen.name, said)
+                    self.tell(job, program.vm.node, said)
                 if program.vm.seen.attempt:
                     whose = self._whose(job, program.vm)
                     told = {name: str(value) for name, value in whose.items()}
@@ -255,7 +255,7 @@ class Guests:
             return
         job.doomed.discard(vm.seen.id)
         newest = next(reversed(records_of(self._cloud, self._layout, job)), None)
-        lacking = newest.lacking.get(vm.seen.name) if newest else None
+        lacking = newest.lacking.get(vm.node) if newest else None
         if lacking is not None and lacking.instance_id == vm.seen.id:
             self._silence(vm)
             self._kit.join(job, vm)
@@ -267,10 +267,10 @@ class Guests:
         self._cloud.compute.vms.later(LOOK, lambda: self.go_back(vm, waited + LOOK))
 
     def _body(self, job: PlaneJob, vm: Vm, **said: bool) -> bytes:
-        whose = {"job": job.name, "node": vm.seen.name, "instance_id": vm.seen.id, "zone": vm.seen.zone}
+        whose = {"job": job.name, "node": vm.node, "instance_id": vm.seen.id, "zone": vm.seen.zone}
         return msgspec.json.encode({**whose, "attempt": vm.seen.attempt, **said})
 
     def _mark(self, vm: Vm, body: bytes) -> None:
-        name = self._layout.build(MarkerName(node=vm.seen.name))
+        name = self._layout.build(MarkerName(node=vm.node))
         generation = self._cloud.store.write(name, body, generation=None)
         self.wrote[generation] = vm.seen.id

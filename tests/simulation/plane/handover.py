@@ -58,7 +58,7 @@ class Handover:
             return
         records = records_of(self._cloud, self._layout, job)
         own = next((record for record in records if record.number == vm.seen.attempt), None)
-        before = own.replaces.get(vm.seen.name, "") if own and own.early else ""
+        before = own.replaces.get(vm.node, "") if own and own.early else ""
         old = self._cloud.compute.vms.living.get(before)
         runs = old is not None and old.seen.status is Status.RUNNING
         if own and own.planned and runs and before not in self._handed and waited < MOVE_WAIT:
@@ -86,7 +86,7 @@ class Handover:
             self._leave(vm)  # The job has ended while it waited.
             return
         newest = next(reversed(records_of(self._cloud, self._layout, job)), None)
-        if newest and vm.seen.name in newest.lacking and vm.seen.id not in newest.instances.values():
+        if newest and vm.node in newest.lacking and vm.seen.id not in newest.instances.values():
             self._say(job, vm)
             self._cloud.compute.vms.later(LOOK, lambda: self.join(job, vm))
         else:

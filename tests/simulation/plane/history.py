@@ -65,6 +65,7 @@ def end(world: PlaneWorld) -> Outcome:
 def _calm(world: PlaneWorld) -> None:
     for zone in world.compute.zones:
         world.compute.restock(zone)
+        world.compute.have_spot(zone)
         world.compute.show(zone)
         for machine in MACHINES:
             world.compute.have_again(machine, zone)

@@ -12,7 +12,7 @@ from spotwarden.model.request import Request
 from tests.fakes.creating import machine_of
 from tests.fakes.vms import Vm
 from tests.simulation.commands import Kind
-from tests.simulation.jobs import GANGS, PROJECT, UNBORN, ZONES
+from tests.simulation.jobs import GANGS, HANDS_OVER, PROJECT, UNBORN, ZONES
 from tests.simulation.jobs import Job as RecoveredJob
 from tests.simulation.plane.commands import Launch as Asked
 
@@ -123,7 +123,7 @@ class PlaneJob(RecoveredJob, kw_only=True):
         lines = [
             'max_runtime = "2h"' if self.capped else "",
             f'owner = "{self.owner}"' if self.owner else "",
-            'handover = true\nwork = "40h"' if self.kind is Kind.EARLY else "",
+            f"{HANDS_OVER}{self.cornered}" if self.kind is Kind.EARLY else "",
             f'nodes = "{self.least}:{len(self.nodes)}"' if self.kind is Kind.BENT else "",
             "handover = true" if self.parts else "",
             f"machines = {msgspec.json.encode(self.machines[1:]).decode()}" if self.allowed else "",
@@ -175,6 +175,7 @@ def _script(said: _Written) -> bytes:
     cards = f" --accelerator=type=nvidia-l4,count={said.gpus}" if said.gpus else ""
     early = said.kind is Kind.EARLY or said.told
     track, notice = ("beta ", " --preemption-notice-duration=120s") if early else ("", "")
+    kit = ",startup-script=spotwarden-node" if early else ""
     model = "--provisioning-model=SPOT"
     if said.kind is Kind.FLEX:
         waits = f"--request-valid-for-duration={said.valid}s --max-run-duration={said.longest}s"
@@ -182,7 +183,7 @@ def _script(said: _Written) -> bytes:
     return (
         f"#!/bin/bash\ngcloud {track}compute instances {what} {place} \\\n"
         f"  --machine-type={ODD if said.odd else MACHINE}{cards}{notice} \\\n"
-        f"  {model} --instance-termination-action={action} --metadata=team={team}\n"
+        f"  {model} --instance-termination-action={action} --metadata=team={team}{kit}\n"
     ).encode()
 
 

@@ -18,10 +18,10 @@ from spotwarden.model.request import Request
 from spotwarden.ports import Stored
 from tests.fakes.creating import machine_of
 from tests.fakes.vms import Vm
-from tests.fakes.wanted import names_of, read
+from tests.fakes.wanted import read
 from tests.simulation.commands import Kind
 from tests.simulation.guests import NOTICE
-from tests.simulation.jobs import FAR, STOPPED
+from tests.simulation.jobs import FAR, STOPPED, is_beside, nodes_in
 from tests.simulation.plane.commands import Spell
 from tests.simulation.plane.jobs import MACHINE, ODD, PlaneJob
 from tests.simulation.plane.judged import JudgedWorld
@@ -284,7 +284,7 @@ class Oracle:
         there = self.there(job)
         if len({other.launch for other in there}) > 1 and job.kind is not Kind.BENT:
             self.fault(f"{job.name} has two live attempts: {_told(there)}")
-        names = [other.seen.name for other in there]
+        names = [other.node for other in there]
         if len(set(names)) < len(names):
             self.fault(f"{job.name} has two live instances of one node: {_told(there)}")
 
@@ -375,7 +375,7 @@ class Oracle:
 
     def _launching(self, process: Process, request: Request, request_id: str) -> None:
         """A new launch is of one job, open when the sweep began, of which nothing lives any more."""
-        names = names_of(read(request), ())
+        names = nodes_in(read(request))
         job = next((job for job in self._world.jobs if names[0] in job.nodes), None)
         if job is None or not set(names) <= set(job.nodes):
             self.fault(f"VMs that are no job's are asked for: {', '.join(names)}")
@@ -392,7 +392,7 @@ class Oracle:
         if self._is_move(job, request):
             job.leaving |= {vm.seen.id for vm in self.there(job)}
         # What is missing of a gang that bends is made beside the others, and nothing twice.
-        beside = [vm for vm in self.there(job) if job.kind is not Kind.BENT or vm.seen.name in names]
+        beside = [vm for vm in self.there(job) if job.kind is not Kind.BENT or vm.node in names]
         if there := [vm for vm in beside if vm.launch != request_id]:
             who = process.tick.sweep
             self.fault(f"a launch of {job.name} was asked for while it lives, by {who}: {_told(there)}")
@@ -407,8 +407,9 @@ class Oracle:
         """Whether a job that hands over goes from its one VM, and no move before, to where it costs less."""
         living = self._world.compute.vms.living
         left = [vm_id for vm_id in job.leaving if vm_id in living and living[vm_id].seen.status in UP]
-        far = f"/zones/{FAR}/" in request.path
-        return self.moves and job.kind is Kind.EARLY and far and len(self.there(job)) == 1 and not left
+        there = self.there(job)
+        away = f"/zones/{FAR}/" in request.path or is_beside(read(request), there)
+        return self.moves and job.kind is Kind.EARLY and away and len(there) == 1 and not left
 
     def _may_start(self, process: Process, job: PlaneJob) -> None:
         if self.policies.get(process.tick.sweep, _ENFORCING).mode is Mode.OBSERVE:
@@ -447,7 +448,7 @@ class Oracle:
         self._may_start(process, job)
         job.beside.discard(vm_id)
         others = [other for other in self.there(job) if other.launch != vm.launch]
-        if [other for other in others if job.kind is not Kind.BENT or other.seen.name == vm.seen.name]:
+        if [other for other in others if job.kind is not Kind.BENT or other.node == vm.node]:
             self.fault(f"{vm.seen.name} is started while another attempt of {job.name} lives")
 
     def _labelling(self, process: Process, zone: str, vm_id: str) -> None:
@@ -506,7 +507,7 @@ class Oracle:
         """Whether it is of the newest launch of its job, and no person went back to an older VM since."""
         mine = [other for other in self.seen.values() if self._world.mine.get(other.seen.id) is job]
         if job.kind is Kind.BENT:  # Its nodes are made one by one: each is compared with those of its name.
-            mine = [other for other in mine if other.seen.name == vm.seen.name]
+            mine = [other for other in mine if other.node == vm.node]
         if job.kind is Kind.EARLY:  # One that was refused a move stays where it was, as the next attempt.
             mine = [other for other in mine if other.seen.id in self.ran or other.seen.status in UP]
         if not mine or mine[-1].launch != vm.launch:
@@ -538,8 +539,8 @@ class Oracle:
         """
         # What has handed over since it was told of its end is none of those that run on.
         there = [other for other in self.there(job) if other.seen.id not in job.doomed]
-        up = {other.seen.name for other in there if other.seen.status in UP}
-        if job.kind is Kind.BENT and vm.seen.name in up and len(up) >= job.least and not job.over:
+        up = {other.node for other in there if other.seen.status in UP}
+        if job.kind is Kind.BENT and vm.node in up and len(up) >= job.least and not job.over:
             return "enough of a gang that bends runs, and it is one of these"
         if vm.seen.status in ASIDE or vm.seen.id in job.doomed or job.doubtful:
             return ""
@@ -562,7 +563,7 @@ class Oracle:
         job = self._world.mine[vm.seen.id]
         if job.kind is Kind.BENT:
             return False
-        made = {one.seen.name for one in self.seen.values() if one.launch == vm.launch}
+        made = {one.node for one in self.seen.values() if one.launch == vm.launch}
         return made < set(job.nodes)
 
     def _deleting(self, process: Process, generations: Mapping[str, int | None]) -> None:
@@ -598,7 +599,7 @@ class Oracle:
         old = self._world.now() - marker.updated > 2 * NOTICE
         mine, vms = self._world.mine, self._world.compute.vms.living.values()
         there = [vm for vm in vms if mine.get(vm.seen.id) is job] if old else self.there(job)
-        alive = any(vm.seen.status in up for vm in there if vm.seen.name == node)
+        alive = any(vm.seen.status in up for vm in there if vm.node == node)
         if job.over or job.doubtful or alive:
             return True
         stored = [store.read(entry.name) for entry in store.entries(f"{job.name}{LEDGER}")]

@@ -46,7 +46,7 @@ class People(PlaneGround):
         left = {vm.seen.id for vm in self.up(job)} - {*ids}
         if job.kind is c.Kind.BENT and left and not job.over:
             # It goes on without them, or is closed once too few are left.
-            job.less |= {vm.seen.name for vm in self.vms_of(job) if vm.seen.id in ids}
+            job.less |= {vm.node for vm in self.vms_of(job) if vm.seen.id in ids}
             job.doubtful = True
             return
         if not job.over:
@@ -61,7 +61,7 @@ class People(PlaneGround):
         """The ids of the VMs of its newest launch; of a gang that bends the newest of each name."""
         vms = self.vms_of(job)
         if job.kind is c.Kind.BENT:
-            return {*{vm.seen.name: vm.seen.id for vm in vms}.values()}
+            return {*{vm.node: vm.seen.id for vm in vms}.values()}
         last = vms[-1].launch if vms else ""
         return {vm.seen.id for vm in vms if vm.launch == last}
 

@@ -88,7 +88,7 @@ def _job(world: "PlaneWorld", job: PlaneJob) -> Iterator[str]:
     if job.doubtful:
         return
     vms = [vm for vm in world.running(job) if vm.seen.id not in job.doomed | job.beside]
-    running = sorted(vm.seen.name for vm in vms)
+    running = sorted(vm.node for vm in vms)
     # Who starts a gang of which a node was lost before it was over has what could be started.
     as_started = bool(vms) and {vm.seen.id for vm in vms} == job.started
     if as_started or running == sorted(job.nodes):
@@ -121,7 +121,7 @@ def _held_by_others(world: "PlaneWorld", job: PlaneJob, running: Sequence[Vm]) -
 
 def _smaller(world: "PlaneWorld", job: PlaneJob) -> Iterator[str]:
     """A gang that bends, and goes on without what a person has removed, lacks nothing else."""
-    lacks = {*job.nodes} - {vm.seen.name for vm in world.running(job)} - job.less
+    lacks = {*job.nodes} - {vm.node for vm in world.running(job)} - job.less
     records = ledger_of(world, job) if job.less and lacks else []
     if records and records[-1]["state"] == "running":
         yield f"{job.name} goes on without {', '.join(sorted(lacks))}, which nobody has removed"
@@ -135,7 +135,7 @@ def _running(world: "PlaneWorld", job: PlaneJob) -> Iterator[str]:
     for vm in world.running(job):
         if " by hand " in vm.launch:
             continue  # Its developer's own script registers it, or nothing does.
-        stored = world.cloud.store.read(world.layout.build(InstanceId(job=job.name, node=vm.seen.name)))
+        stored = world.cloud.store.read(world.layout.build(InstanceId(job=job.name, node=vm.node)))
         if stored is None or stored.data.decode() != vm.seen.id:
             yield f"the id of {vm.seen.name} {vm.seen.id[-4:]} was never registered"
     if world.policy.mode is not Mode.ENFORCE or job.deceived or _went_back(world, job):

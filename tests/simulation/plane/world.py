@@ -24,7 +24,7 @@ from tests.fakes.fate import NOBODY, is_flexible
 from tests.fakes.vms import Vm
 from tests.simulation import commands as c
 from tests.simulation.guests import MARGIN
-from tests.simulation.jobs import CRASHED, ENDED, FAR, MACHINES, ZONES
+from tests.simulation.jobs import CRASHED, ENDED, FAR, MACHINES, SECOND, ZONES, cornered
 from tests.simulation.plane import commands as p
 from tests.simulation.plane.google import REPAIR
 from tests.simulation.plane.guests import GUEST, NOTICE
@@ -32,7 +32,7 @@ from tests.simulation.plane.jobs import MACHINE, ODD, PlaneJob, new_job
 from tests.simulation.plane.product import changed
 from tests.simulation.plane.verdict import ledger_of
 from tests.simulation.plane.waiting import Waiting
-from tests.simulation.product import CHEAPER, PRICES
+from tests.simulation.product import CHEAPER, CORNERED, PRICES
 
 NO_EVENTS = (c.Pass, c.Run, p.Sweep, p.Tick)
 MOMENT = timedelta(milliseconds=1)
@@ -161,7 +161,9 @@ class PlaneWorld(Waiting):
         if not self.jobs:
             return
         job, zone = self.jobs[command.job % len(self.jobs)], ZONES[command.zone % len(ZONES)]
-        name = job.nodes[0]
+        if job.cornered and zone == job.zone and not command.second:
+            return  # The job could go nowhere else, and would wait for ever.
+        name = f"{job.nodes[0]}{SECOND}" if command.second else job.nodes[0]
         if any(vm.seen.name == name and vm.seen.zone == zone for vm in self.compute.vms.living.values()):
             return
         labels = {"spotwarden-job": job.name, "goog-gke-node": ""} if command.managed else {}
@@ -175,6 +177,11 @@ class PlaneWorld(Waiting):
         if vm is None:
             return
         job = self.mine[vm.seen.id]
+        if job.cornered and not vm.is_spot:
+            # Compute Engine takes no on-demand VM; its host may fail.
+            self.hurt(vm)
+            self.compute.fail_host(vm.seen.id)
+            return
         if is_flexible(vm.body):
             self.live_long(vm)
         if (job.kind is c.Kind.EARLY or job.parts) and command.word is not c.Word.NONE:
@@ -276,7 +283,7 @@ class PlaneWorld(Waiting):
             about.doomed.discard(vm.seen.id)
 
     def _lie_of_beats(self, lie: p.Lie, about: PlaneJob, vm: Vm) -> None:
-        node, build, now = vm.seen.name, self.layout.build, self.now()
+        node, build, now = vm.node, self.layout.build, self.now()
         old = {"at": now, "progress_at": now - timedelta(hours=9), "step": 1, "instance_id": vm.seen.id}
         match lie:
             case p.Lie.BEAT:
@@ -296,7 +303,7 @@ class PlaneWorld(Waiting):
                 self.store(metrics, b'{"step": 1e999}\n\xff\n' * 20)
 
     def _lie(self, lie: p.Lie, about: PlaneJob, vm: Vm) -> None:
-        node, build = vm.seen.name, self.layout.build
+        node, build = vm.node, self.layout.build
         marker = build(MarkerName(node=node))
         metrics = build(MetricsFile(job=about.name, node=node, attempt=vm.seen.attempt or 1))
         said = {"job": about.name, "node": node, "instance_id": vm.seen.id, "zone": vm.seen.zone}
@@ -332,7 +339,8 @@ class PlaneWorld(Waiting):
     def _cheaper(self, command: c.Cheaper) -> None:
         """From now on a running job may be moved to where it costs less; its turn comes soon."""
         self.settings = replace(self.settings, prices_file=PRICES)
-        self.policy = replace(self.policy, placement=CHEAPER.placement)
+        limits = CORNERED if any(job.cornered for job in self.jobs) else CHEAPER
+        self.policy = replace(self.policy, placement=limits.placement)
         self.oracle.moves = True
         if command.left is None:
             self.compute.restock(FAR)
@@ -344,6 +352,21 @@ class PlaneWorld(Waiting):
             entry = Watched(watch=Watch(job=job, movable=True), generation=1, since=self.now())
             while not turns([entry], self.now(), 1) and not self.oracle.broken:
                 self.ticks(timedelta(minutes=1))
+
+    def _corner(self, command: c.Corner) -> None:
+        # Not while a VM was told of its end: an early successor that may go nowhere any more waits for that.
+        early = [job for job in self.jobs if job.kind is c.Kind.EARLY and not job.over and not job.doomed]
+        if early:
+            job = early[command.job % len(early)]
+            self.policy = replace(self.policy, placement=CORNERED.placement)
+            job.cornered = cornered(self.now(), ladder=command.ladder)
+            self.store(self.layout.build(JobFileName(job=job.name)), job.settings)
+
+    def _spotroom(self, command: c.SpotRoom) -> None:
+        act = self.compute.have_no_spot if command.out else self.compute.have_spot
+        for job in self.jobs:
+            if job.cornered or not command.out:
+                act(job.zone)
 
     def _stock(self, command: c.Stock) -> None:
         zone = ZONES[command.zone % len(ZONES)]

@@ -127,7 +127,7 @@ leave() {
   fi
   patiently 120 ask project/project-id
   project=$REPLY
-  say "deleting $NODE in $ZONE"
+  say "deleting $VM in $ZONE"
   # From here on a shutdown is what was asked for.
   trap - TERM
   patiently 600 delete_itself "$project" && return
@@ -142,6 +142,6 @@ delete_itself() {
   if [ "$TRANSPORT" = curl ]; then
     request 60 -X DELETE -o /dev/null "${compute}projects/$1/zones/$ZONE/instances/$ID"
   else
-    said=$(gcloud compute instances delete "$NODE" --zone="$ZONE" --quiet 2>&1) || told "$said"
+    said=$(gcloud compute instances delete "$VM" --zone="$ZONE" --quiet 2>&1) || told "$said"
   fi
 }

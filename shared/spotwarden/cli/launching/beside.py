@@ -60,7 +60,7 @@ def _kept(context: Context, facts: JobFacts) -> str:
     if facts.status_code is None:
         return ""
     running = [instance for instance in facts.instances if alive(instance)]
-    return ", ".join(vm.name for vm in running if _stays(context.cloud.compute.resource(vm.zone, vm.id)))
+    return ", ".join(vm.called for vm in running if _stays(context.cloud.compute.resource(vm.zone, vm.id)))
 
 
 def _stays(resource: Mapping[str, Any] | None) -> bool:
@@ -77,10 +77,10 @@ def _tell_of_names(context: Context, facts: JobFacts, launch: Launch) -> None:
     open_zones = _places(context, facts, launch) - {vm.zone for vm in named}
     where = "is launched in another zone" if open_zones else "waits until the name is free"
     for there in in_the_way:
-        free = f"To free the name: gcloud compute instances delete {there.name} --zone={there.zone}"
+        free = f"To free the name: gcloud compute instances delete {there.called} --zone={there.zone}"
         advice = free if there in facts.instances else f"That VM is not one of {facts.job}"
         click.echo(
-            f"{there.zone} already has a VM {there.name} (ID {there.id}), so {facts.job} {where}. {advice}",
+            f"{there.zone} already has a VM {there.called} (ID {there.id}), so {facts.job} {where}. {advice}",
             err=True,
         )
 

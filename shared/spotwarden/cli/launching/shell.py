@@ -55,7 +55,7 @@ def _find(context: Context, facts: JobFacts, node: str) -> Instance:
     newest = as_told(facts).newest
     instances = newest.instances if newest else {}
     name = _node(job, list(instances), node)
-    for vm in context.cloud.compute.instances(names=[name]).items if name else ():
+    for vm in context.cloud.compute.instances(names=[name], job=job).items if name else ():
         if vm.id == instances[name]:
             return vm
     ended = f"it ended with status {facts.status_code}" if facts.status_code is not None else ""

@@ -57,7 +57,7 @@ def holders(facts: JobFacts, attempt: Attempt, launch: Launch) -> tuple[str, ...
 
 
 def _holder(vm: Instance, facts: JobFacts, *, is_own: bool) -> str:
-    where = f"{vm.name} in {vm.zone} (ID {vm.id}, {vm.status.value})"
+    where = f"{vm.called} in {vm.zone} (ID {vm.id}, {vm.status.value})"
     if not is_own:
         return f"VM {where} has the name, and it is not one of {facts.job}"
     return f"{facts.job}'s own earlier VM {where} still has the name"

@@ -15,7 +15,7 @@ from spotwarden.model.launch import Launch, NoLaunch
 from spotwarden.model.request import Request
 
 Resource = Mapping[str, Any]
-STAMPS = frozenset(["spotwarden-job", "spotwarden-attempt", "spotwarden-try"])
+STAMPS = frozenset(["spotwarden-job", "spotwarden-attempt", "spotwarden-try", "spotwarden-node"])
 """Metadata and labels that each launch of ours bears; the next one has its own."""
 
 # What Compute Engine says of an instance, and no request does.
@@ -89,7 +89,8 @@ def _request(resources: Mapping[str, Resource], disks: Mapping[str, Resource]) -
             f"its instances ran in {len(zones)} zones: {', '.join(map(last, zones)) or 'none'}"
         )
     path = f"/compute/v1/{zones[0]}/instances"
-    bodies = [_body(resource, disks) for resource in resources.values()]
+    # A VM may have another name than its node: beside the one that it took over from.
+    bodies = [{**_body(resource, disks), "name": node} for node, resource in resources.items()]
     if len(bodies) == 1:
         return Request(method="POST", path=path, query={"alt": "json"}, body=bodies[0])
     return Request(method="POST", path=f"{path}/bulkInsert", query={"alt": "json"}, body=_bulk(bodies))

@@ -221,7 +221,7 @@ def _replaced(machine: Machine, record: JobRecord) -> OrphanFault | None:
                 reading=Reading.UNKNOWN,
                 evidence=evidence,
             )
-        if machine.name not in record.instances:
+        if record.nodes.get(machine.name, machine.name) not in record.instances:
             return OrphanFault(
                 reason=f"attempt {record.attempt} of the job runs without this node, and no other VM has its"
                 " place",

@@ -22,10 +22,10 @@ class JobRecord(msgspec.Struct, frozen=True, kw_only=True):
     attempt. `past` are the ids that other attempts had or stood in for, `outlived` those of them that were
     said to be taken and were replaced while they ran, `registered` those in the job's metadata; all are read
     only where a VM of the job is not explained without them. `removed` are those of the newest attempt that
-    somebody has removed on purpose, `lacking` the names of the nodes that its gang asks for again. `training`
-    is what it measures, where something hangs on that. `had` are the ids of the disks, and the addresses,
-    that its VMs are on record with, read only where it has left something behind. `problem` says why the
-    record could not be read.
+    somebody has removed on purpose, `lacking` the names of the nodes that its gang asks for again. `nodes`
+    are those of VMs that were asked for under another name, by that. `training` is what it measures, where
+    something hangs on that. `had` are the ids of the disks, and the addresses, that its VMs are on record
+    with, read only where it has left something behind. `problem` says why the record could not be read.
     """
 
     job: str
@@ -42,6 +42,7 @@ class JobRecord(msgspec.Struct, frozen=True, kw_only=True):
     outlived: frozenset[str] = frozenset()
     removed: frozenset[str] = frozenset()
     lacking: frozenset[str] = frozenset()
+    nodes: Mapping[str, str] = {}
     registered: frozenset[str] = frozenset()
     owner: str = ""
     file: JobFile = JobFile()

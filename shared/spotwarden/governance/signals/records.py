@@ -1,6 +1,6 @@
 """What is on record of a job, read at little cost: one listing, and what has changed since the last one."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 
 import msgspec
@@ -35,6 +35,7 @@ from spotwarden.ports import Store, UnansweredError
 from spotwarden.recovery.folder_list import JobFolder, content_of, known_registrations, look_into, once
 from spotwarden.recovery.identity import JobIdentity
 from spotwarden.recovery.job_folder import read_job_file, read_status
+from spotwarden.recovery.second_name import named_otherwise
 from spotwarden.recovery.status_code import attempt_in, code_in, is_late
 
 _CACHE: GenerationCache[object] = GenerationCache()
@@ -120,9 +121,10 @@ def _read_record(
     past: frozenset[str] = frozenset()
     outlived: frozenset[str] = frozenset()
     registered: frozenset[str] = frozenset()
+    nodes: Mapping[str, str] = {}
     if not ids <= known:
         launched = [_attempt(store, layout, folder, object_name) for object_name in attempts]
-        past = _past(launched)
+        past, nodes = _past(launched), named_otherwise(launched)
         outlived = frozenset(
             instance_id for attempt in launched if attempt.early for instance_id in attempt.replaces.values()
         )
@@ -134,6 +136,7 @@ def _read_record(
         past=past - known,
         outlived=outlived - known,
         registered=registered,
+        nodes=nodes,
         file=once(
             _CACHE, layout, folder, JobFileName(job=job), lambda: read_job_file(store, layout, job, folder)
         ),

@@ -139,7 +139,7 @@ def _record(offer_facts: OfferFacts, facts: JobFacts, why: str, now: datetime, *
 
 def _over_already(facts: JobFacts) -> AnswerVerdict:
     how = f"ended with status {facts.status_code}" if facts.status_code is not None else _closed(facts)
-    going = [instance.name for instance in facts.instances if instance.status in GOING]
+    going = [instance.called for instance in facts.instances if instance.status in GOING]
     more = f", and {names(going)} is stopping" if going else ", and none of its VMs runs"
     if facts.unsure:
         more = f". {_HIDDEN.format(facts.unsure)}"
@@ -163,10 +163,10 @@ def _deleted(meant: list[Instance], *, delete: bool) -> list[Instance]:
 
 def _says(meant: list[Instance], *, delete: bool) -> str:
     gone = _deleted(meant, delete=delete)
-    stopped = [instance.name for instance in meant if instance not in gone]
+    stopped = [instance.called for instance in meant if instance not in gone]
     said = [f"{names(stopped)} will be stopped."] if stopped else []
     why = "" if delete else ", for it waits for capacity and has no data"
-    said += [f"{names([instance.name for instance in gone])} will be deleted{why}."] if gone else []
+    said += [f"{names([instance.called for instance in gone])} will be deleted{why}."] if gone else []
     return " ".join(said)
 
 
@@ -194,7 +194,7 @@ def _done(facts: JobFacts, meant: list[Instance], *, closed: bool, delete: bool)
     said = [f"{facts.job} is closed as stopped"] if closed else []
     gone = _deleted(meant, delete=delete)
     for verb, some in (("stop", [node for node in meant if node not in gone]), ("delete", gone)):
-        named = names([instance.name for instance in some])
+        named = names([instance.called for instance in some])
         said += [f"Compute Engine was asked to {verb} {named}"] if some else []
     return "; ".join(said)
 

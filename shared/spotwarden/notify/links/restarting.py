@@ -60,7 +60,7 @@ def _under_way(
     if running and _is_left(facts, newest, running):
         return _left_over(facts, newest, running)
     if running:
-        says = f"{names([vm.name for vm in running])} already runs."
+        says = f"{names([vm.called for vm in running])} already runs."
         return settled(
             title, says, done=f"Nothing was changed: {job} already runs, as attempt {newest.number}"
         )
@@ -77,7 +77,7 @@ def _is_left(facts: JobFacts, newest: Attempt, running: list[Instance]) -> bool:
 
 def _left_over(facts: JobFacts, newest: Attempt, running: list[Instance]) -> AnswerVerdict:
     """The verdict on a job that is over and whose VM still runs: it is not restarted beside that."""
-    job, vms = facts.job, names([vm.name for vm in running])
+    job, vms = facts.job, names([vm.called for vm in running])
     how = f"ended with status {facts.status_code}" if facts.status_code is not None else "is closed"
     why = f" ({newest.reason})" if newest.closed and newest.reason and facts.status_code is None else ""
     return barred(
@@ -122,7 +122,7 @@ def _not_yet(facts: JobFacts, newest: Attempt) -> AnswerVerdict | None:
         says = f"Compute Engine's list is incomplete ({facts.unsure}). Nothing was changed."
         return barred(f"We couldn't check {facts.job}", says, code=SILENT, instead="Try again in a minute.")
     if going := [instance for instance in facts.instances if instance.status in GOING]:
-        says = f"{names([vm.name for vm in going])} is still being stopped. Nothing was changed."
+        says = f"{names([vm.called for vm in going])} is still being stopped. Nothing was changed."
         return barred(title, says, instead="Try again in a minute.")
     if newest.state not in CLOSED and facts.status_code is None and not is_broken(newest):
         says = "Its VM doesn't run, and recovery is still checking why. Nothing was changed."
@@ -140,12 +140,12 @@ def _asleep(facts: JobFacts) -> AnswerVerdict | None:
     asleep = [instance for instance in facts.instances if instance.status is Status.SUSPENDED]
     if not asleep:
         return None
-    says = f"{names([vm.name for vm in asleep])} is suspended with its memory kept."
+    says = f"{names([vm.called for vm in asleep])} is suspended with its memory kept."
     return barred(
         f"{facts.job} is suspended",
         f"{says} Nothing was changed.",
         instead="To continue where it was, resume it. Or delete it and try again.",
-        command="\n".join(f"gcloud compute instances resume {vm.name} --zone={vm.zone}" for vm in asleep),
+        command="\n".join(f"gcloud compute instances resume {vm.called} --zone={vm.zone}" for vm in asleep),
     )
 
 
@@ -208,10 +208,10 @@ def _notes(facts: JobFacts, newest: Attempt, kept: list[Instance]) -> list[str]:
     if facts.status_code is not None:
         notes.append(f"It ended with status {facts.status_code}. That status is removed first.")
     if len(kept) == 1:
-        notes.append(f"Its stopped VM {kept[0].name} is started again with its disks.")
+        notes.append(f"Its stopped VM {kept[0].called} is started again with its disks.")
     if len(kept) > 1:
         notes.append(
-            f"Its stopped VMs {names([recorded.name for recorded in kept])} are deleted first, then"
+            f"Its stopped VMs {names([recorded.called for recorded in kept])} are deleted first, then"
             " created again."
         )
     return [*notes, "It starts within a minute or two. A message tells you when it runs."]
