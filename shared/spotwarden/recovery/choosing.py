@@ -234,7 +234,7 @@ def free_name(facts: JobFacts, attempt: Attempt, zone: str) -> str | None:
     nodes = facts.launch.nodes if isinstance(facts.launch, Launch) else ()
     own = [item for item in facts.instances if item.zone == zone and item.name in nodes]
     others = [item for item in facts.namesakes if item.zone == zone and item.name in nodes]
-    if others or not own or {*attempt.replaces} != {*nodes} or not may_be_beside(facts):
+    if others or not own or not may_be_beside(facts):
         return None
     if any(item.status not in KEPT or stood_in_for(item, attempt) for item in own):
         return None

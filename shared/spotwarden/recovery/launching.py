@@ -99,7 +99,7 @@ def prepare(
     if last.notice is not None:
         request = with_notice(request, notice=last.notice)
     if last.vm:
-        request = _named(request, last.vm, next(iter(attempt.replaces)))
+        request = _named(request, last.vm)
     stamped = _elsewhere(stamp(request, attempt.job, attempt.number, last.turn), last.place, held)
     if last.least:
         names = last.nodes or tuple(own.get("name") or key for key, own in _each(stamped).items())
@@ -120,9 +120,9 @@ def prepare(
     return msgspec.structs.replace(stamped, body=body)
 
 
-def _named(request: Request, vm: str, node: str) -> Request:
+def _named(request: Request, vm: str) -> Request:
     """The request for a VM of this name, which is told whose node it is."""
-    metadata = _with_items(request.body.get("metadata", {}), {NODE_KEY: node})
+    metadata = _with_items(request.body.get("metadata", {}), {NODE_KEY: str(request.body["name"])})
     return msgspec.structs.replace(request, body={**request.body, "name": vm, "metadata": metadata})
 
 

@@ -78,26 +78,21 @@ def _there_once(request: Request) -> Iterator[bool]:
 
 
 class AskedFor(Protocol):
-    """An attempt on the chain, as far as it tells what was asked for instead of what."""
+    """An attempt on the chain, as far as it tells what was asked for."""
 
     @property
     def tries(self) -> Sequence[Try]:
         """The requests that were sent for it."""
 
-    @property
-    def replaces(self) -> Mapping[str, str]:
-        """What it stands in for, by node."""
-
 
 def named_otherwise(attempts: Iterable[AskedFor]) -> dict[str, str]:
     """The second names that these have asked for, each with its node."""
-    return {
-        tried.vm: node
-        for attempt in attempts
-        for tried in attempt.tries
-        if tried.vm
-        for node in attempt.replaces
-    }
+    return {tried.vm: _node(tried.vm) for attempt in attempts for tried in attempt.tries if tried.vm}
+
+
+def _node(vm: str) -> str:
+    """The node of a second name that the chain has given."""
+    return vm.removesuffix(SUFFIX)
 
 
 def with_second_names(facts: JobFacts, names: Iterable[str]) -> tuple[str, ...]:
@@ -146,7 +141,7 @@ def done_to_nodes(facts: JobFacts, operations: Sequence[Operation]) -> tuple[Ope
 def node_of(attempt: Attempt, vm: str) -> str:
     """The node whose VM the newest try of an attempt has asked for under this name."""
     last = attempt.tries[-1] if attempt.tries else None
-    return next(iter(attempt.replaces), vm) if last and last.vm == vm else vm
+    return _node(vm) if last and last.vm == vm else vm
 
 
 def _tries(facts: JobFacts) -> Iterator[Try]:
