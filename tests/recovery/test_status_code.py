@@ -64,6 +64,21 @@ def test_one_of_a_vm_that_the_newest_has_as_its_own_is_not_late():
     assert not late(attempt="1", instance_id="2002")
 
 
+@pytest.mark.parametrize(
+    ("planned", "there"), [("spot is cheaper", False), ("spot is cheaper", True), ("", False)]
+)
+def test_one_of_a_vm_that_was_to_be_moved_is_not_late_until_another_has_taken_over(planned, there):
+    """Its program has ended where it ran: nothing is left to be moved."""
+    moved = replace(
+        SECOND_ATTEMPT,
+        planned=planned,
+        replaces={"test-vm": "1001"},
+        instances={"test-vm": "2002"} if there else {},
+    )
+    assert late(newest=moved, attempt="1", instance_id="1001") is (there or not planned)
+    assert late(newest=moved, attempt="1", instance_id="9999")
+
+
 def test_without_any_attempt_on_record_nothing_is_late():
     """There is none that it could have come too late for."""
     assert not late(newest=None, attempt="1")

@@ -33,6 +33,14 @@ class AttemptClaim(Protocol):
     def instances(self) -> Mapping[str, str]:
         """The ids of its instances, by node."""
 
+    @property
+    def replaces(self) -> Mapping[str, str]:
+        """The ids of those that it stands in for."""
+
+    @property
+    def planned(self) -> str:
+        """Why a job that ran is moved; "" where it was lost."""
+
 
 def code_in(data: bytes) -> str:
     """The status as people are told it: on one line, and no more than its beginning."""
@@ -48,13 +56,15 @@ def attempt_in(metadata: Mapping[str, str]) -> int | None:
 def is_late(metadata: Mapping[str, str], at: datetime, newest: AttemptClaim | None) -> bool:
     """Whether a status that was written `at` is of an attempt before the newest, and came too late.
 
-    One that came before the newest's claim is the job's end all the same: the claim did not know of it. One
-    of two attempts ago never is, for the job has gone on since. One that names no attempt is taken for the
-    newest's, and so is one of a VM that the newest has as its own.
+    One that came before the newest's claim is the job's end all the same: the claim did not know of it. So
+    is one of a VM that was to be moved, as long as nothing has taken over from it. One of two attempts ago
+    never is, for the job has gone on since. One that names no attempt is taken for the newest's, and so is
+    one of a VM that the newest has as its own.
     """
     said = attempt_in(metadata)
     if newest is None or said is None or said >= newest.number:
         return False
-    if metadata.get(INSTANCE_ID) in newest.instances.values():
+    own = newest.replaces if newest.planned and not newest.instances else newest.instances
+    if metadata.get(INSTANCE_ID) in own.values():
         return False
     return said < newest.number - 1 or at > newest.created
