@@ -584,7 +584,8 @@ class Oracle:
     def _answered(self, node: str, marker: Stored) -> bool:
         """Put aside, of a job that is over, of a node that lives, or named in the ledger.
 
-        A VM that still runs long after it was said to be taken lives: another VM may have said it.
+        A VM that still runs long after it was said to be taken lives: another VM may have said it. So does
+        one that runs on after a reboot, in which its marker says nothing of an end to come.
         """
         store, generation = self._world.cloud.store, marker.generation
         kept = store.entries("spotwarden/quarantine/")
@@ -596,7 +597,7 @@ class Oracle:
         wrote = self._world.guests.wrote.get(generation, "-")
         # One that is being repaired comes back by itself.
         up = UP | {Status.REPAIRING}
-        old = self._world.now() - marker.updated > 2 * NOTICE
+        old = self._world.now() - marker.updated > NOTICE + ROUNDED or b'"early":true' not in marker.data
         mine, vms = self._world.mine, self._world.compute.vms.living.values()
         there = [vm for vm in vms if mine.get(vm.seen.id) is job] if old else self.there(job)
         alive = any(vm.seen.status in up for vm in there if vm.node == node)

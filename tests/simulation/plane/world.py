@@ -279,7 +279,9 @@ class PlaneWorld(Waiting):
         self.compute.vms.later(BELIEVED, lambda: self._is_believed_no_more(about, vm))
 
     def _is_believed_no_more(self, about: PlaneJob, vm: Vm) -> None:
-        if not any(vm.seen.id in record["replaces"].values() for record in ledger_of(self, about)):
+        # An attempt that started it again in place stands in for it, and has it.
+        others = [one for one in ledger_of(self, about) if vm.seen.id not in one["instances"].values()]
+        if not any(vm.seen.id in record["replaces"].values() for record in others):
             about.doomed.discard(vm.seen.id)
 
     def _lie_of_beats(self, lie: p.Lie, about: PlaneJob, vm: Vm) -> None:
