@@ -1,16 +1,18 @@
 # --- While the program runs: what happens to it, and what is told of it. ---
 
 # What happens is told by a word in a pipe: ended, shutdown, preempted, fenced, peers.
-TAKEN="" FENCED="" PEERS_SAY="" PROGRAM="" ALL_SAID="" LOOPS=()
+TAKEN="" FENCED="" PEERS_SAY="" PROGRAM="" ALL_SAID="" LOOPS=() HALF=""
 
+# For so many seconds at most. A word that comes as they end is read by halves, and bash gives out the first one.
 listen() {
-  local word more
-  read -r -t "$1" -u 5 word more || return 0
-  case $word in
+  local line
+  IFS= read -r -t "$1" -u 5 line || { HALF+=$line && return 0; }
+  line=$HALF$line HALF=""
+  case ${line%% *} in
     ended) ALL_SAID=1 ;;
-    shutdown | preempted | moved) TAKEN=${TAKEN:-$word} ;;
+    shutdown | preempted | moved) TAKEN=${TAKEN:-$line} ;;
     fenced) FENCED=1 ;;
-    peers) PEERS_SAY=$more ;;
+    peers) PEERS_SAY=${line#peers } ;;
   esac
 }
 
