@@ -148,6 +148,14 @@ class PlaneWorld(Waiting):
             job.started = {other.seen.id for other in self.up(job)} if again else set()
             # Of a gang that was stopped and started in part, the rest stays removed: docs/recovery.md.
             job.doubtful |= is_second or (again and len(self.up(job)) < len(job.nodes))
+            # What has handed over deletes itself, before or after a sweep counts on it again.
+            job.doubtful |= self._has_handed_over(job, some)
+
+    def _has_handed_over(self, job: PlaneJob, some: Sequence[Vm]) -> bool:
+        """Whether a move has taken the job from one of these VMs."""
+        moves = (record for record in ledger_of(self, job) if record["planned"])
+        gone = {vm_id for record in moves for vm_id in record["replaces"].values()}
+        return any(vm.seen.id in gone for vm in some)
 
     def _starts_beside(self, job: PlaneJob, some: Sequence[Vm]) -> bool:
         """Whether a person starts VMs of a former attempt while another one lives: nothing forbids it."""
