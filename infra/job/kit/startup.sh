@@ -2979,7 +2979,7 @@ hand_over() {
       patiently 20 write_marker early && say "the early marker is written"
     fi
     [ "$SECONDS" -ge "$end" ] || say_last
-    [ "$NODES" = 1 ] || [ ! -e "$HANDING" ] || [ "$TAKEN" != preempted ] || tell_recovery
+    [ "${NODES:-1}" = 1 ] || [ ! -e "$HANDING" ] || [ "$TAKEN" != preempted ] || tell_recovery
   fi
   : >"$STATE/done"
 }
