@@ -10,8 +10,9 @@ from spotwarden.model.attempt import AttemptState, TryKind
 from spotwarden.model.instance import Status
 from spotwarden.recovery.second_name import second_name
 from tests.fakes.trouble import rejected, unanswered
-from tests.fakes.world import SCRIPT
+from tests.fakes.world import GANG, SCRIPT
 from tests.recovery.test_moves import SHEET, moves, ticks
+from tests.recovery.test_namesakes import colleague
 
 HOME = "us-central1-a"
 SECOND = "test-vm-alt"
@@ -271,3 +272,16 @@ def test_a_marker_that_names_a_strangers_vm_of_the_second_name_restarts_nothing(
     back.store(MarkerName(node="test-vm"), f'{{"instance_id": "{theirs}"}}'.encode())
     ticks(back, 20)
     assert (called(back), back.attempts()[-1].number) == ([("test-vm", True)], number)
+
+
+def test_a_strangers_vm_of_a_second_name_that_nobody_asked_for_is_a_namesake_whatever_its_labels(new_world):
+    """The operation log that would tell who made it may be forgotten: its name tells enough."""
+    world = new_world("gang", GANG)
+    world.settle(2)
+    labels = {"spotwarden-job": "gang", "spotwarden-attempt": "1"}
+    theirs = colleague(world, name="gang-2-alt", zone=world.instances()[0].zone, labels=labels)
+    world.wait(hours=1)
+    world.preempt(node="gang-1")
+    world.settle(12)
+    assert world.attempts()[-1].state is AttemptState.RUNNING
+    assert theirs in world.vms()

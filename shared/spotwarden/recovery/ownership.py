@@ -29,6 +29,7 @@ from spotwarden.recovery.identity import (
     recorded_or_labelled,
 )
 from spotwarden.recovery.machines import launches
+from spotwarden.recovery.second_name import second_name
 from spotwarden.recovery.slice_groups import member_ids, unseen_group
 
 
@@ -61,9 +62,17 @@ def recorded_ids(facts: JobFacts) -> frozenset[str]:
 
 def whose(instance: Instance, identity: JobIdentity, now: datetime, lag: timedelta) -> Ownership:
     """What an instance is to the job; the operation log may be `lag` behind."""
+    if instance.id not in identity.ids and _has_unasked_name(instance, identity):
+        return Ownership.NAMESAKE
     if instance.id in identity.ids or is_labelled(instance):
         return recorded_or_labelled(instance, identity, now, lag)
     return _by_hand(instance, identity)
+
+
+def _has_unasked_name(instance: Instance, identity: JobIdentity) -> bool:
+    """Whether it bears a second name that no try has asked for: whoever has copied our labels made it."""
+    nodes = identity.launch.nodes if identity.launch else ()
+    return instance.name not in nodes and instance.name in map(second_name, nodes)
 
 
 def _by_hand(instance: Instance, identity: JobIdentity) -> Ownership:
