@@ -9,7 +9,7 @@ from spotwarden.model.action import LaunchInstances
 from spotwarden.model.attempt import AttemptState, Try
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.ladder import Rung, VmModel
-from spotwarden.recovery import choosing
+from spotwarden.recovery import choosing, usable_places
 from spotwarden.recovery.flexible import is_flexible
 from spotwarden.recovery.ladder import as_model, from_now_on, ladder_of
 from tests.recovery.facts import HOME, NOW, REQUEST
@@ -90,10 +90,10 @@ def test_a_kind_that_no_place_takes_is_passed_over(waiting, policy, tick):
     tries = (refused(FLEX, HOME, bad), refused(FLEX, NEXT, bad))
     assert chosen(waiting(3 * HOUR, tries), policy, tick) == (STANDARD, HOME, False)
     facts = waiting(3 * HOUR, tries)
-    assert not choosing.hopeless(facts, facts.newest, policy)
+    assert not usable_places.hopeless(facts, facts.newest, policy)
     every = tuple(refused(model, place, bad) for model in VmModel for place in (HOME, NEXT))
     facts = waiting(3 * HOUR, every)
-    assert choosing.hopeless(facts, facts.newest, policy)
+    assert usable_places.hopeless(facts, facts.newest, policy)
 
 
 def test_what_asks_for_on_demand_comes_before_the_ladder(waiting, policy, tick):

@@ -16,7 +16,7 @@ from spotwarden.model.jobfile import JobFile
 from spotwarden.model.ladder import Rung, VmModel
 from spotwarden.model.limits import AdmissionLimits, PlacementLimits
 from spotwarden.model.placement import PlaceEvent, PlacementRecord, ZoneAvailability
-from spotwarden.recovery import choosing
+from spotwarden.recovery import choosing, usable_places
 from spotwarden.recovery.admission import admit_others
 from spotwarden.recovery.fates import Fate
 from spotwarden.recovery.machines import split_key
@@ -109,10 +109,10 @@ def test_a_refusal_for_good_is_of_that_machine_alone(waiting, policy, tick):
     own = (refused(HOME, error=bad), refused(NEXT, error=bad))
     facts = waiting(*own)
     assert chosen(facts, policy, tick, waited=True) == (OTHER, HOME)
-    assert not choosing.hopeless(facts, facts.newest, policy)
+    assert not usable_places.hopeless(facts, facts.newest, policy)
     others = [refused(place, machine, bad) for machine in (OTHER, THIRD) for place in (HOME, NEXT)]
     facts = waiting(*own, *others)
-    assert choosing.hopeless(facts, facts.newest, policy)
+    assert usable_places.hopeless(facts, facts.newest, policy)
     assert chosen(facts, policy, tick, waited=True) is None
 
 

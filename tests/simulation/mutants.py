@@ -163,7 +163,7 @@ RECOVERY: Mapping[str, Mutant] = {
     "settle is 0": _of("recovery.fates:now_of", _limited(settle=NO_TIME)),
     "the look back before a place is asked is dropped": _of("recovery.placing:_undone", gives(None)),
     "a person's removal is not looked for while placing": _of("recovery.placing:_removal", gives(None)),
-    "a removed node of a gang that bends is missed": _of("recovery.refilling:unwish", gives(None), "plane"),
+    "a removed node of a gang that bends is missed": _of("recovery.lacking:unwish", gives(None), "plane"),
     "a gang that bends is made anew at each loss": _of("recovery.bending:bend", gives(None), "plane"),
     "a move that is refused asks elsewhere": _of("recovery.planned:stays", gives(False)),
     "markers are never cleared": _of("engine.executor.on_bucket:clear", gives(Done())),
@@ -195,7 +195,7 @@ RECOVERY: Mapping[str, Mutant] = {
     "a closed job may be found lost": _of("recovery.judging:closed", gives("")),
     "strays are left alone": _of("recovery.strays:put_aside", gives(None)),
     "launches by hand are not seen": _of("recovery.adopting:adopt", gives(None)),
-    "what runs is not brought up to date": _of("recovery.adopting:settle", gives(None)),
+    "what runs is not brought up to date": _of("recovery.settling:settle", gives(None)),
     "every open job looks whole": _of("recovery.open_jobs:is_whole", gives(True)),
     "a VM that was started again has run on": _of(
         "recovery.open_jobs:_runs_on",
@@ -204,9 +204,9 @@ RECOVERY: Mapping[str, Mutant] = {
     "an interrupted launch is not seen": _of("recovery.begun:unrecorded", gives(None), "plane"),
     "an end is not taken back": _of("recovery.begun:reopen", gives(()), "plane"),
     "a back-off lasts a month": _of("recovery.asking:back_off_until", turns(lambda at: at + MONTH)),
-    "no place is worth another try": _of("recovery.choosing:hopeless", gives(True)),
+    "no place is worth another try": _of("recovery.usable_places:hopeless", gives(True)),
     "a place is asked at once again": _of("recovery.choosing:_asked_lately", gives(False)),
-    "a stopped VM is not started again": _of("recovery.choosing:kept_instance", gives(None)),
+    "a stopped VM is not started again": _of("recovery.usable_places:kept_instance", gives(None)),
     "all attempts ask with one id": _of(
         "recovery.launching:request_id",
         instead(lambda old, job, _attempt, place, turn: old(job, 1, place, turn)),
@@ -252,7 +252,7 @@ RECOVERY: Mapping[str, Mutant] = {
     "until all was seen the log is read for minutes": _of(
         "recovery.open_jobs:log_from", instead(lambda old, watches, swept, _first: old(watches, swept, LATER))
     ),
-    "what is started again is not registered": _of("recovery.adopting:_unregistered", gives(None), "plane"),
+    "what is started again is not registered": _of("recovery.settling:_unregistered", gives(None), "plane"),
 }
 GOVERNANCE: Mapping[str, Mutant] = {
     "a warning counts before it arrives": _of(

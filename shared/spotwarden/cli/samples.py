@@ -22,7 +22,7 @@ from spotwarden.model.notice import TEST, Notice
 from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
 from spotwarden.notify.outbox import recipients, tidying
-from spotwarden.recovery import delay_notices, gang_notices, notices
+from spotwarden.recovery import delay_notices, gang_notices, name_notices, notices
 from spotwarden.recovery.fates import Fate
 from spotwarden.recovery.treadmill import Treadmill
 from spotwarden.report.figures import weekly
@@ -190,7 +190,7 @@ def _of_jobs(tick: Tick) -> Iterator[Notice]:
     ended = replace(facts, status_code="0", ended=tick.now - _HOUR)
     yield notices.end_doubted(ended, first, "its VM ran for 60 more minutes, until it was preempted", tick)
     yield notices.differs(facts, first, ["machine type: g2-standard-8 runs, g2-standard-4 is stored"], tick)
-    yield notices.name_taken(facts, [_namesake(tick)], tick)
+    yield name_notices.name_taken(facts, [_namesake(tick)], tick)
     found = Treadmill(attempts=(1, 2, 3), last_steps=(4100, 3950, 4020), up=9 * _HOUR)
     yield delay_notices.on_treadmill(facts, found, tick)
     yield notices.unreadable_file(facts, tick)

@@ -12,9 +12,9 @@ from spotwarden.model.limits import RecoveryLimits
 from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
 from spotwarden.model.values import written
-from spotwarden.recovery import avoiding, notices, placement
+from spotwarden.recovery import avoiding, name_notices, notices, placement
 from spotwarden.recovery.bounds import work_left
-from spotwarden.recovery.choosing import Choosing, choose, free_name, hopeless
+from spotwarden.recovery.choosing import Choosing, choose
 from spotwarden.recovery.elastic import least_of
 from spotwarden.recovery.flexible import is_flexible
 from spotwarden.recovery.handover import asks_for_notice
@@ -25,6 +25,7 @@ from spotwarden.recovery.ownership import blocking
 from spotwarden.recovery.price_limits import is_unpriced, kept_away
 from spotwarden.recovery.refusals import RefusalKind, lacks_notice, refusal
 from spotwarden.recovery.slice_groups import group_of, is_slice
+from spotwarden.recovery.usable_places import free_name, hopeless
 
 TRIES_KEPT = 60
 """More tries than a person wants to read; the record of a job that waits for weeks stays small."""
@@ -53,7 +54,7 @@ def ask(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick, *, lease:
     """Write down which place is about to be asked, under this lease; without any, back off or give up."""
     attempt = newest.attempt
     if others := blocking(facts):
-        notice = notices.name_taken(facts, others, tick)
+        notice = name_notices.name_taken(facts, others, tick)
         if notice.id not in facts.told:
             return Tell(reason="another VM has the name of one of the job's VMs", notice=notice)
     again = _without_notice(attempt)

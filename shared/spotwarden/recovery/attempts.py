@@ -19,7 +19,7 @@ from spotwarden.model.policy import Mode, Policy
 from spotwarden.model.tick import Tick
 from spotwarden.model.watch import Watch, Watched
 from spotwarden.recovery import ownership, placing, strays
-from spotwarden.recovery.adopting import adopt, settle, watch_of
+from spotwarden.recovery.adopting import adopt
 from spotwarden.recovery.begun import unrecorded
 from spotwarden.recovery.bending import bend
 from spotwarden.recovery.claiming import claim, record
@@ -33,6 +33,7 @@ from spotwarden.recovery.identity import CLOCKS_APART
 from spotwarden.recovery.judging import LossFinding, answered, closed, find
 from spotwarden.recovery.planned import move
 from spotwarden.recovery.removal import by_person, told_late
+from spotwarden.recovery.settling import settle, watch_of
 from spotwarden.recovery.slice_groups import left_over
 from spotwarden.recovery.truth_table import LossVerdict, judge
 from spotwarden.recovery.waits import tell_if_pending

@@ -16,19 +16,20 @@ from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
 from spotwarden.model.watch import Watch
 from spotwarden.recovery import notices
-from spotwarden.recovery.adopting import settle
 from spotwarden.recovery.claiming import record
 from spotwarden.recovery.elastic import home_of, least_of, living
 from spotwarden.recovery.ending import clear, close
 from spotwarden.recovery.fates import Fate, announced, cause_of, fate_of, lost_at
 from spotwarden.recovery.joining import register, to_join
 from spotwarden.recovery.judging import LossFinding
+from spotwarden.recovery.lacking import untold, unwish
 from spotwarden.recovery.machines import lost_on
 from spotwarden.recovery.membership import members, survey, tell_and_write
 from spotwarden.recovery.parting import await_others, has_handed_over, parted
-from spotwarden.recovery.refilling import conclude, refill, untold, unwish
+from spotwarden.recovery.refilling import conclude, refill
 from spotwarden.recovery.rejoining import rejoin, returned
 from spotwarden.recovery.removal import on_purpose, removal_of
+from spotwarden.recovery.settling import settle
 from spotwarden.recovery.treadmill import work_of
 from spotwarden.recovery.truth_table import LossVerdict, judge
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from msgspec.structs import replace
 
-from spotwarden.model.action import RegisterInstance, Step, Tell, Wait, WriteAttempt
+from spotwarden.model.action import Step, Tell, Wait, WriteAttempt
 from spotwarden.model.attempt import Attempt, Recorded, TryKind
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.instance import Instance
@@ -17,6 +17,7 @@ from spotwarden.recovery.fates import alive
 from spotwarden.recovery.flexible import is_flexible, waiting
 from spotwarden.recovery.inserts import of_requests
 from spotwarden.recovery.lifecycle import AttemptEvent, follow
+from spotwarden.recovery.registering import registration
 from spotwarden.recovery.reopening import is_persons_start
 
 
@@ -34,13 +35,7 @@ def finish(
     for node, instance_id in ids.items():
         if node not in facts.registered:
             reason = f"attempt {attempt.number} is instance {instance_id}"
-            return RegisterInstance(
-                reason=reason,
-                job=attempt.job,
-                node=node,
-                instance_id=instance_id,
-                generation=facts.registered_at.get(node, 0),
-            )
+            return registration(facts, node, instance_id, reason)
     notice = _notice(facts, attempt, ids, tick, event)
     if notice.id not in facts.told:
         return Tell(reason=attempt.reason, notice=notice)

@@ -13,6 +13,7 @@ from spotwarden.model.tick import Tick
 from spotwarden.recovery.elastic import is_ready, refilled
 from spotwarden.recovery.membership import members, survey, tell_and_write
 from spotwarden.recovery.parting import told_ids
+from spotwarden.recovery.registering import registration, unregistered
 
 
 def to_join(facts: JobFacts, attempt: Attempt, policy: Policy, tick: Tick) -> dict[str, Instance]:
@@ -50,15 +51,8 @@ def _join(
 
 def register(facts: JobFacts, ids: Mapping[str, str]) -> RegisterInstance | None:
     """Register the first of these instances that is not yet: ids before a record names them."""
-    for node, instance_id in ids.items():
-        if node not in facts.registered and facts.registrations.get(node) != instance_id:
-            return RegisterInstance(
-                reason=f"{node} is instance {instance_id}",
-                job=facts.job,
-                node=node,
-                instance_id=instance_id,
-                generation=facts.registered_at.get(node, 0),
-            )
+    for node, instance_id in unregistered(facts, ids):
+        return registration(facts, node, instance_id, f"{node} is instance {instance_id}")
     return None
 
 

@@ -19,7 +19,6 @@ from spotwarden.recovery import asking, planned, slice_placing
 from spotwarden.recovery.avoiding import avoided
 from spotwarden.recovery.begun import unplaced
 from spotwarden.recovery.bounds import time_left
-from spotwarden.recovery.choosing import held_zones
 from spotwarden.recovery.clearing import clear_the_way
 from spotwarden.recovery.ending import stop
 from spotwarden.recovery.fates import KEPT
@@ -41,6 +40,7 @@ from spotwarden.recovery.progress import UNANSWERED_AT_MOST
 from spotwarden.recovery.removal import may_be_removed, removed, why_removed
 from spotwarden.recovery.request_outcome import TOLD_LATE, come_of, created, refused, survey
 from spotwarden.recovery.slice_groups import newest_group
+from spotwarden.recovery.usable_places import held_zones
 from spotwarden.recovery.waits import tell_of_wait
 
 

@@ -23,6 +23,7 @@ ROOMS = {
     "notices": "recovery/notices.py",
     "delay_notices": "recovery/delay_notices.py",
     "gang_notices": "recovery/gang_notices.py",
+    "name_notices": "recovery/name_notices.py",
     "case_notices": "governance/cases/notices.py",
     "recipients": "notify/outbox/recipients.py",
     "ops_notices": "governance/cases/ops_notices.py",
