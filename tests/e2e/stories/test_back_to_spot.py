@@ -81,12 +81,11 @@ def kind(cloud, attempt):
     return (newest["place"], newest.get("spot", True)) if newest else None
 
 
-@longest
-def test_a_job_behind_its_line_takes_an_on_demand_vm_and_comes_back_to_spot(cloud, tmp_path):
-    """It has hours in hand when it stops waiting, and its on-demand VM stands where spot was not."""
+def behind_its_line(cloud, tmp_path, settings):
+    """Train until no spot VM is left, and the job is behind its line; where it runs then, and as what."""
     now = datetime.fromisoformat(cloud.get("/local/travel")["now"])
     deadline = (now + timedelta(hours=70)).strftime("%Y-%m-%dT%H:%M:%SZ")
-    (tmp_path / "more.toml").write_text("handover = true\n")
+    (tmp_path / "more.toml").write_text(settings)
     program = ("--job-toml", "more.toml", "--owner", "ada@example.com", "--", TRAIN % STEPS)
     spotwarden(cloud, tmp_path, "run", "--job", JOB, *WORDS, "--deadline", deadline, *program)
     until(lambda: log(cloud, 1), "the first steps")
@@ -97,18 +96,34 @@ def test_a_job_behind_its_line_takes_an_on_demand_vm_and_comes_back_to_spot(clou
     until(lambda: cloud.tick() or record(cloud, 2).get("state") == "backing off", "the first refusal")
     until(lambda: first not in [vm["id"] for vm in cloud.instances()], "the end of the first VM")
     cloud.post("/local/travel", {"seconds": 2 * 3600})
-    dear, spot = until(lambda: kind(cloud, 2), "an on-demand VM")
-    assert (spot, dear == HOME) == (False, False)
+    found = until(lambda: kind(cloud, 2), "an on-demand VM")
     until(lambda: log(cloud, 2), "the first steps on demand")
+    return found
 
+
+def spot_again(cloud):
+    """There is room for spot VMs again: where the job goes, and as what."""
     for zone in SPOT:
         cloud.end("/local/stockout", zone)
     go_on(cloud, 2)
-    cheap, spot = until(lambda: kind(cloud, 3), "the move to spot")
-    assert (spot, cheap != dear) == (True, True)
+    return until(lambda: kind(cloud, 3), "the move to spot")
+
+
+def until_moved(cloud, what, left):
+    """Wait for the spot VM's steps, none of them lost, and for the end of the on-demand VM."""
     until(lambda: log(cloud, 3), "the first steps of the spot VM")
-    until(lambda: [vm["zone"] for vm in cloud.instances()] == [cheap], "the end of the on-demand VM")
+    until(lambda: [vm[what] for vm in cloud.instances()] == [left], "the end of the on-demand VM")
     assert log(cloud, 3)[0][0] == log(cloud, 2)[-1][0] + 1
+
+
+@longest
+def test_a_job_behind_its_line_takes_an_on_demand_vm_and_comes_back_to_spot(cloud, tmp_path):
+    """It has hours in hand when it stops waiting, and its on-demand VM stands where spot was not."""
+    dear, spot = behind_its_line(cloud, tmp_path, "handover = true\n")
+    assert (spot, dear == HOME) == (False, False)
+    cheap, spot = spot_again(cloud)
+    assert (spot, cheap != dear) == (True, True)
+    until_moved(cloud, "zone", cheap)
     spotwarden(cloud, tmp_path, "stop", JOB, "--delete", "--yes")
     until(lambda: not cloud.instances(), "the end of the job")
 
@@ -116,30 +131,10 @@ def test_a_job_behind_its_line_takes_an_on_demand_vm_and_comes_back_to_spot(clou
 @longest
 def test_a_job_in_one_zone_comes_back_to_spot_beside_its_on_demand_vm(cloud, tmp_path):
     """Its spot VM has the node's second name there, and writes under the first as the one before it."""
-    now = datetime.fromisoformat(cloud.get("/local/travel")["now"])
-    deadline = (now + timedelta(hours=70)).strftime("%Y-%m-%dT%H:%M:%SZ")
-    (tmp_path / "more.toml").write_text("handover = true\nplaces = []\n")
-    program = ("--job-toml", "more.toml", "--owner", "ada@example.com", "--", TRAIN % STEPS)
-    spotwarden(cloud, tmp_path, "run", "--job", JOB, *WORDS, "--deadline", deadline, *program)
-    until(lambda: log(cloud, 1), "the first steps")
-    (first,) = (vm["id"] for vm in cloud.instances())
-    for zone in SPOT:
-        cloud.post("/local/stockout", zone)
-    cloud.post("/local/preempt", {"node": JOB})
-    until(lambda: first not in [vm["id"] for vm in cloud.instances()], "the end of the first VM")
-    until(lambda: cloud.tick() or record(cloud, 2).get("state") == "backing off", "the first refusal")
-    cloud.post("/local/travel", {"seconds": 2 * 3600})
-    assert until(lambda: kind(cloud, 2), "an on-demand VM") == (HOME, False)
-    until(lambda: log(cloud, 2), "the first steps on demand")
-
-    for zone in SPOT:
-        cloud.end("/local/stockout", zone)
-    go_on(cloud, 2)
-    assert until(lambda: kind(cloud, 3), "the move to spot") == (HOME, True)
+    assert behind_its_line(cloud, tmp_path, "handover = true\nplaces = []\n") == (HOME, False)
+    assert spot_again(cloud) == (HOME, True)
     assert sorted(vm["name"] for vm in cloud.instances()) == [JOB, f"{JOB}-alt"]
-    until(lambda: log(cloud, 3), "the first steps of the spot VM")
-    until(lambda: [vm["name"] for vm in cloud.instances()] == [f"{JOB}-alt"], "the end of the on-demand VM")
-    assert log(cloud, 3)[0][0] == log(cloud, 2)[-1][0] + 1
+    until_moved(cloud, "name", f"{JOB}-alt")
 
     cloud.post("/local/preempt", {"node": f"{JOB}-alt"})
     until(lambda: kind(cloud, 4), "its return under the first name")
