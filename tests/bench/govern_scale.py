@@ -197,14 +197,15 @@ def lists(count: int, rounds: int, custodian: Custodian | None) -> None:
             row("c7n: the like policy, without an action", runs["c7n"], custodian.matched())
         first = [ours(server, "observe")]
         row("first sweep that observes: cases and notices", first)
-        row("the next", [ours(server, "observe") for _ in range(rounds)])
+        later = [ours(server, "observe") for _ in range(rounds)]
+        row("the next", later)
         cpu, peak = median(runs["ours"], "cpu"), median(runs["ours"], "peak") / MB
         if custodian:
             aim("CPU against Cloud Custodian", 0.35, cpu / median(runs["c7n"], "cpu"))
             aim("peak, MB", 80, peak)
         if count >= LARGE:
-            aim("CPU of a sweep end to end, s", 6, first[0].cpu)
-            aim("peak of that, MB", 200, first[0].peak / MB)
+            aim("CPU of the first sweep, s", 6, first[0].cpu)
+            aim("peak of a sweep, MB", 200, max(first[0].peak, median(later, "peak")) / MB)
         if count == LATE:
             server.delay(compute=100, monitoring=100)
             late = [ours(server, "look") for _ in range(rounds)]
