@@ -143,6 +143,19 @@ class Job:
         return [(one["step"], one["metrics"]["loss"]) for one in beats if "loss" in one.get("metrics", {})]
 
 
+@contextlib.contextmanager
+def laptop_at(cloud, folder, **more):
+    """A laptop whose commands run in a folder and ask this cloud, with `more` in their environment."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in {**cloud.get("/local/env"), **more}.items():
+            patch.setenv(name, value)
+        # The python of a program is the one that runs the tests.
+        patch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")
+        # Scripts are written where `run` is typed.
+        patch.chdir(folder)
+        yield Laptop(cloud)
+
+
 @pytest.fixture(scope="module")
 def laptop(tmp_path_factory):
     """One local cloud with its functions for all tests of this file."""
@@ -153,14 +166,11 @@ def laptop(tmp_path_factory):
         for name in [one for one in os.environ if one.startswith("SPOTWARDEN")]:
             patch.delenv(name)
         patch.setenv("XDG_CONFIG_HOME", str(home))
-        patch.chdir(home)
-        # The python of a program is the one that runs the tests.
-        patch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")
-        with served(home, policy) as cloud:
-            told = cloud.get("/local/env")
-            for name, value in {**told, "SPOTWARDEN_OWNER": "ada@example.com"}.items():
-                patch.setenv(name, value)
-            yield Laptop(cloud)
+        with (
+            served(home, policy) as cloud,
+            laptop_at(cloud, home, SPOTWARDEN_OWNER="ada@example.com") as typed,
+        ):
+            yield typed
 
 
 @pytest.fixture

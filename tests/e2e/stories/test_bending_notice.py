@@ -1,16 +1,13 @@
 """A gang that bends is told 120 s before it loses a node, with the real functions and processes."""
 
 import json
-import os
-import sys
 from itertools import groupby
-from pathlib import Path
 
 import pytest
 
 from tests.e2e.chaos.cloud import served
 from tests.e2e.stories.test_handover import POLICY
-from tests.e2e.test_kit_jobs import Job, Laptop
+from tests.e2e.test_kit_jobs import Job, laptop_at
 from tests.long import longest
 from tests.waiting import wait
 
@@ -103,14 +100,9 @@ def undisturbed():
 @pytest.fixture
 def laptop(tmp_path):
     """A local cloud with its functions, whose notices last as long as real ones."""
-    with served(tmp_path, POLICY) as cloud, pytest.MonkeyPatch.context() as patch:
-        for name, value in cloud.get("/local/env").items():
-            patch.setenv(name, value)
-        # A program runs with the python of the tests, and scripts are written where `run` is typed.
-        patch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")
-        patch.chdir(tmp_path)
+    with served(tmp_path, POLICY) as cloud, laptop_at(cloud, tmp_path) as typed:
         cloud.subscribe()
-        yield Laptop(cloud)
+        yield typed
 
 
 def start(laptop, folder, port):

@@ -1,15 +1,12 @@
 """A fixed gang of which a node is told that it will be preempted, with the real functions and processes."""
 
 import json
-import os
-import sys
-from pathlib import Path
 
 import pytest
 
 from tests.e2e.chaos.cloud import served
 from tests.e2e.stories.test_handover import POLICY
-from tests.e2e.test_kit_jobs import Job, Laptop
+from tests.e2e.test_kit_jobs import Job, laptop_at
 from tests.long import long
 from tests.waiting import wait
 
@@ -84,15 +81,9 @@ for peer in peers:
 @pytest.fixture
 def laptop(tmp_path):
     """A local cloud with its functions, whose notices are short."""
-    with served(tmp_path, POLICY) as cloud:
+    with served(tmp_path, POLICY) as cloud, laptop_at(cloud, tmp_path) as typed:
         cloud.post("/local/timings", {"preemption_notice": NOTICE_SECONDS})
-        with pytest.MonkeyPatch.context() as patch:
-            for name, value in cloud.get("/local/env").items():
-                patch.setenv(name, value)
-            # A program runs with the python of the tests, and scripts are written where `run` is typed.
-            patch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")
-            patch.chdir(tmp_path)
-            yield Laptop(cloud)
+        yield typed
 
 
 def start(laptop, folder, *, port, steps, notice=NOTICE_SECONDS, reserve=RESERVE_SECONDS):

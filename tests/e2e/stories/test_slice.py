@@ -1,13 +1,9 @@
 """A TPU slice of four hosts, launched by one line, is preempted and made again as one by real functions."""
 
-import os
-import sys
-from pathlib import Path
-
 import pytest
 
 from tests.e2e.chaos.cloud import served
-from tests.e2e.test_kit_jobs import POLICY, QUICK, Job, Laptop
+from tests.e2e.test_kit_jobs import POLICY, QUICK, Job, laptop_at
 from tests.long import long
 from tests.waiting import wait
 
@@ -32,13 +28,8 @@ def laptop(tmp_path):
     """A local cloud with its functions."""
     policy = tmp_path / "policy.toml"
     policy.write_text(POLICY)
-    with served(tmp_path, policy) as cloud, pytest.MonkeyPatch.context() as patch:
-        for name, value in cloud.get("/local/env").items():
-            patch.setenv(name, value)
-        # A program runs with the python of the tests, and scripts are written where `run` is typed.
-        patch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")
-        patch.chdir(tmp_path)
-        yield Laptop(cloud)
+    with served(tmp_path, policy) as cloud, laptop_at(cloud, tmp_path) as typed:
+        yield typed
 
 
 def until(fact, what):
