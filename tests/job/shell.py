@@ -25,7 +25,7 @@ PARTS = (
     "end",
 )
 BEATING = """
-OUTPUT=$PWD/output CODE=$PWD/code TURN_FILE=$PWD/turn PROGRESS=$PWD/progress LOG=$PWD/log CURVE=$PWD/curve
+OUTPUT=$PWD/output CODE=$PWD/code TURN_FILE=$PWD/turn PROGRESS=$PWD/progress LOG=$PWD/3.log CURVE=$PWD/3.jsonl
 PREFIX="" JOB=job HERE=job NODE=vm ID=17 ATTEMPT=3 NODES=1 TRANSPORT=curl
 mkdir -p output code
 read_rules

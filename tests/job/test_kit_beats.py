@@ -48,7 +48,7 @@ def uploads(shell, loop, what, *, end=HOUR, prints=":"):
     return [int(line.split()[0]) for line in said.splitlines() if line.split()[1].startswith(what)]
 
 
-@pytest.mark.parametrize("prints", [":", "echo line >> log"])
+@pytest.mark.parametrize("prints", [":", "echo line >> 3.log"])
 def test_a_heartbeat_comes_each_five_minutes_whatever_is_printed(shell, prints):
     """Twelve an hour, 8,640 a month, each a write: that is what the page of costs counts."""
     assert uploads(shell, "send_beats", "heartbeats/", prints=prints) == list(range(0, HOUR, 300))
@@ -68,27 +68,27 @@ def test_figures_are_kept_each_minute_though_no_heartbeat_is_due(shell):
 
 def test_the_first_line_of_a_log_goes_up_within_seconds(shell):
     """It is looked for each two seconds, and goes up when it is there."""
-    prints = '[ "$SECONDS" -lt 100 ] || echo line > log'
+    prints = '[ "$SECONDS" -lt 100 ] || echo line > 3.log'
     assert uploads(shell, "send_log", "logs/", end=200, prints=prints) == [100]
 
 
 def test_a_log_that_always_grows_goes_up_once_a_minute(shell):
     """Each upload is a write of the whole; only the first lines come sooner."""
-    seconds = uploads(shell, "send_log", "logs/", end=600, prints="echo line >> log")
+    seconds = uploads(shell, "send_log", "logs/", end=600, prints="echo line >> 3.log")
     assert seconds[:7] == [2, 4, 8, 16, 32, 64, 124]
     assert {later - sooner for sooner, later in pairwise(seconds[6:])} == {60}
 
 
 def test_a_line_after_a_silence_goes_up_at_once(shell):
     """Nobody waits a minute for the line of an epoch."""
-    prints = "[ $((SECONDS % 1000)) != 500 ] || echo line >> log"
+    prints = "[ $((SECONDS % 1000)) != 500 ] || echo line >> 3.log"
     assert uploads(shell, "send_log", "logs/", prints=prints) == [500, 1500, 2500, 3500]
 
 
 def test_a_program_that_is_silent_has_heartbeats_that_say_so(shell):
     """Each kind of news is progress, and a heartbeat without any says when there last was some."""
     news = (
-        "echo line >> log",
+        "echo line >> 3.log",
         "echo x > output/x",
         "echo '{\"step\": 1}' > progress",
         "touch code/events.out.tfevents.1",
@@ -107,7 +107,7 @@ def test_a_program_that_is_silent_has_heartbeats_that_say_so(shell):
 def test_a_heartbeat_says_the_longest_silence_that_the_program_has_broken(shell, silences, gaps):
     """From a minute on; a shorter one after it changes nothing."""
     ends = "".join(
-        f'touch -d "@$((EPOCHSECONDS - {silence}))" "$STATE/progress-at"; echo line >> log; beat; '
+        f'touch -d "@$((EPOCHSECONDS - {silence}))" "$STATE/progress-at"; echo line >> 3.log; beat; '
         for silence in silences
     )
     first, *beats = beats_in(shell.run(f"{BEATING} beat; {ends}"))
@@ -133,7 +133,7 @@ def test_a_heartbeat_says_with_which_step_its_attempt_began(shell):
 def test_a_heartbeat_says_what_is_known_and_new_figures_make_a_line(shell):
     """The line says the same; the same figures make no second one."""
     line = '{"step": 5, "steps": 9, "loss": NaN, "acc": 0.5}'
-    twice = "beat; keep_figures; echo more >> log; beat; keep_figures"
+    twice = "beat; keep_figures; echo more >> 3.log; beat; keep_figures"
     said = shell.run(f"{BEATING} echo '{line}' > progress; {twice}")
     figures = {
         "attempt": 3,
@@ -147,7 +147,7 @@ def test_a_heartbeat_says_what_is_known_and_new_figures_make_a_line(shell):
     assert [{**beat, **moments} for beat in beats_in(said)] == [{**known, **moments}] * 2
     assert [{**point, "at": ""} for point in points_in(said)] == [{**figures, "at": ""}]
     assert said.count("== metrics/vm/3.jsonl") == 1
-    assert len((shell.folder / "curve").read_text().splitlines()) == 1
+    assert len((shell.folder / "3.jsonl").read_text().splitlines()) == 1
 
 
 def test_a_long_run_keeps_every_second_figure(shell):
@@ -156,7 +156,9 @@ def test_a_long_run_keeps_every_second_figure(shell):
         "for n in 1 2 3 4 5 6 7 8 9; do echo '{\"loss\": '$n'}' > progress; follow_file; keep_figures; done"
     )
     shell.run(f"{BEATING} METRICS_AT_MOST=300; {grows} >/dev/null")
-    kept = [json.loads(line)["metrics"]["loss"] for line in (shell.folder / "curve").read_text().splitlines()]
+    kept = [
+        json.loads(line)["metrics"]["loss"] for line in (shell.folder / "3.jsonl").read_text().splitlines()
+    ]
     assert kept[0] == 1
     assert kept == sorted(kept)
     assert len(kept) < 9
@@ -224,7 +226,7 @@ def test_the_last_of_a_program_is_sent_again_where_an_object_was_written_a_secon
           [ -e once ] || [[ $2 != *{refused}/* ]] || {{ touch once; return 2; }}
         }}
         sleep() {{ echo "waits $1 s"; }}
-        echo '{{"step": 120}}' >progress; echo done >log
+        echo '{{"step": 120}}' >progress; echo done > 3.log
         tell_end 0
         """
     ).splitlines()

@@ -196,3 +196,20 @@ def test_what_a_program_prints_after_a_change_is_the_log_of_that_epoch(lab):
     assert "epoch 2" in gang.vms[first].object(f"metadata/logs/{first}/2.log")
     for vm in gang.vms.values():
         vm.delete()
+
+
+def test_what_a_program_says_as_it_is_stopped_for_a_change_ends_the_log_of_its_epoch(lab):
+    """It is up before the next epoch begins, however recently the log before it went up."""
+    stopped = 'echo "epoch $SPOTWARDEN_ATTEMPT: saved step 12"; exit 3'
+    gang = Bent(lab, next(lab._names), TRAIN.replace("exit 3", stopped.replace('"', '\\"')))
+    gang.record(1, *gang.vms)
+    gang.until_all(1, 3)
+    first, second, _removed = gang.vms
+    gang.record(2, first, second)
+    gang.until_all(2, 2)
+    for node in (first, second):
+        log = gang.vms[node].object(f"metadata/logs/{node}/1.log") or ""
+        assert log.splitlines()[-1:] == ["epoch 1: saved step 12"]
+        assert "epoch 1" not in (gang.vms[node].object(f"metadata/logs/{node}/2.log") or "")
+    for node in (first, second):
+        gang.vms[node].delete()

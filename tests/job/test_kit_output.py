@@ -90,8 +90,10 @@ def test_a_file_that_fails_holds_up_those_after_it(shell, output):
 
 def test_the_newest_part_of_a_long_log_is_kept(shell):
     """A first line says that the beginning is not there; up to the limit all of it is."""
-    shorter = shell.run(f"{BEATING} LOG_AT_MOST=1000; head -c 1000 /dev/zero | tr '\\0' a > log; upload_log")
-    longer = shell.run(f"{BEATING} LOG_AT_MOST=1000; seq 1000 > log; upload_log")
+    shorter = shell.run(
+        f"{BEATING} LOG_AT_MOST=1000; head -c 1000 /dev/zero | tr '\\0' a > 3.log; upload_log"
+    )
+    longer = shell.run(f"{BEATING} LOG_AT_MOST=1000; seq 1000 > 3.log; upload_log")
     assert shorter == "== logs/vm/3.log\n" + "a" * 1000
     assert longer.splitlines()[1].startswith("[the beginning was cut")
     assert longer.endswith("\n999\n1000\n")

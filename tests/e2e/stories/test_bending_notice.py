@@ -1,6 +1,7 @@
 """A gang that bends is told 120 s before it loses a node, with the real functions and processes."""
 
 import json
+import re
 from itertools import groupby
 
 import pytest
@@ -74,6 +75,7 @@ while len(rows) < STEPS:
         for peer in peers:
             parts += json.loads(peer.readline())
     except (OSError, ValueError):
+        save()
         end("alone")
     parts.sort()
     weight -= 0.00002 * sum(part[2] for part in parts)
@@ -84,7 +86,7 @@ for peer in peers:
     print("done", file=peer, flush=True)
 end("done")
 """
-"""Each process has its share of the batch, and the first one saves only when it is asked to."""
+"""Each process has its share of the batch. The first saves when it is asked to, and when another has left."""
 
 
 def undisturbed():
@@ -131,6 +133,16 @@ def trains(job, epoch, *nodes):
         until(lambda node=node, word=word: word in job.said(epoch, node), f"{node} to train in epoch {epoch}")
 
 
+def begun(job, epoch, first):
+    """How many steps the first rank of an epoch began with."""
+    return int(re.search(rf"epoch {epoch}: rank 0 of . from step (\d+)", job.said(epoch, first))[1])
+
+
+def left_off(job, epoch, first):
+    """How many steps it had made when it stopped, or was left alone."""
+    return int(re.search(rf"epoch {epoch}: (?:stopped|alone) after (\d+)", job.said(epoch, first))[1])
+
+
 @longest
 @pytest.mark.parametrize("told", ["bend-1", "bend-3"])
 def test_a_node_that_is_told_hands_over_and_the_others_train_on_until_it_is_back(laptop, tmp_path, told):
@@ -156,6 +168,8 @@ def test_a_node_that_is_told_hands_over_and_the_others_train_on_until_it_is_back
     assert [row[0] for row in rows] == list(range(1, STEPS + 1))
     assert [ranks for ranks, _ in groupby(tuple(row[1:3]) for row in rows)] == [(1, 3), (2, 2), (3, 3)]
     assert [row[3] for row in rows] == undisturbed()
+    assert begun(job, 2, left[0]) == left_off(job, 1, NODES[0])
+    assert begun(job, 3, NODES[0]) == left_off(job, 2, left[0])
     until(lambda: not job.vms(), "the end of its VMs")
     assert job.attempt(4) == {}
     kinds = [notice["kind"] for notice in laptop.cloud.notices()]

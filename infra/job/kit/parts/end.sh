@@ -83,6 +83,8 @@ finish_gang() {
   save_output || answer=$?
   [ "$answer" = 1 ] && return 1
   if [ "$PEERS_SAY" = changed ] || members_changed; then
+    # What it said last is of the epoch that it leaves.
+    [ -e "$STATE/fenced" ] || upload_last_log
     leave_epoch
     return 0
   fi

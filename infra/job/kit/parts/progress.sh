@@ -260,7 +260,7 @@ keep_figures() {
   put_figures
 }
 
-put_figures() { put "$CURVE" "$HERE/metadata/metrics/$NODE/$ATTEMPT.jsonl" "" 60; }
+put_figures() { put "$CURVE" "$HERE/metadata/metrics/$NODE/${CURVE##*/}" "" 60; }
 
 # The last that is told of a program that has ended: how, its figures, its log. Each is sent again where it must be: an
 # object takes one write a second, and there is no next look. The heartbeat goes on being sent for some seconds, for what
@@ -268,6 +268,10 @@ put_figures() { put "$CURVE" "$HERE/metadata/metrics/$NODE/$ATTEMPT.jsonl" "" 60
 tell_end() {
   patiently 10 beat "$@"
   keep_figures || { sleep 2 && put_figures; }
+  upload_last_log
+}
+
+upload_last_log() {
   upload_log
   log_is_sent || { sleep 2 && upload_log; }
 }
@@ -275,6 +279,7 @@ tell_end() {
 log_is_sent() { [ ! -e "$LOG" ] || [ "$(stat -Lc %s "$LOG")" = "${OLD_LOG_SIZE:-0}" ]; }
 
 # upload_log [SECONDS]: the log, its newest part where it is long. What stands on the disk is cut as well before it fills it.
+# It goes up under the number that its file has: ATTEMPT may be of a newer epoch by now.
 upload_log() {
   local size from=$STATE/log
   size=$(stat -Lc %s "$LOG" 2>/dev/null) || return 0
@@ -285,7 +290,7 @@ upload_log() {
   else
     { echo "[the beginning was cut: this is the newest part of the log]" && tail -c $((LOG_AT_MOST - 100)) "$LOG"; } >"$from"
   fi
-  put "$from" "$HERE/metadata/logs/$NODE/$ATTEMPT.log" "" "${1:-60}" && OLD_LOG_SIZE=$size
+  put "$from" "$HERE/metadata/logs/$NODE/${LOG##*/}" "" "${1:-60}" && OLD_LOG_SIZE=$size
   if [ "$size" -gt $((4 * LOG_AT_MOST)) ] && [ -f "$LOG" ]; then
     : >"$LOG.cut"
     tail -c "$LOG_AT_MOST" "$LOG" >"$LOG.tail" && cat "$LOG.tail" >"$LOG"
