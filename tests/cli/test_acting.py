@@ -242,6 +242,10 @@ def test_what_submit_would_refuse_by_now_is_not_restarted(shop, tmp_path):
     (tmp_path / "policy.toml").write_text(NO_SPOT)
     said = shop.refused("restart", "my-job")
     assert "can't launch it: the provisioning model 'SPOT' is not among STANDARD" in said
+    (tmp_path / "policy.toml").write_text(
+        NO_SPOT.replace('provisioning = ["STANDARD"]', 'machine_types = ["g2-*"]')
+    )
+    assert "the machine type 'n4-custom-4-8192' is not among g2-*" in shop.refused("restart", "my-job")
     assert shop.attempt(2) is None
     assert shop.read(OpenJob(job="my-job")) is None
 

@@ -7,7 +7,7 @@ import click
 import pytest
 from msgspec.structs import replace
 
-from spotwarden.cli.launching.priced import check_priced, kind_of
+from spotwarden.cli.launching.priced import check_priced
 from spotwarden.create_script.request.stored import launch_of
 from spotwarden.layout import JobFileName
 from spotwarden.model.jobfile import JobFile
@@ -15,6 +15,7 @@ from spotwarden.model.ladder import Rung, VmModel
 from spotwarden.model.launch import StoredScript
 from spotwarden.model.limits import PlacementLimits
 from spotwarden.model.prices import VmKind
+from spotwarden.recovery.unpriced_budget import kind_of
 from tests.cli.logged import Speaker
 from tests.contract.local_world import LocalWorld
 

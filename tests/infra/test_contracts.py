@@ -26,7 +26,8 @@ OUTSIDE = frozenset(
 BELOW = ("spotwarden.clock", "spotwarden.engine", "spotwarden.gcp", "spotwarden.ports")
 DOORS = {
     "recovery": "advice_calls crowds event_look folder_list forecast/table gather job_folder job_look markers"
-    " node_beats open_jobs own_instances places price_file ran sharing stored_script surveying sweep",
+    " node_beats open_jobs own_instances place_records places price_file ran sharing stored_script surveying"
+    " sweep",
     "governance": "last_sweeps pace recording sweep caps/gather caps/meter caps/sweep"
     " cases/deliveries cases/store compliance/gather compliance/sweep idle/gather idle/sweep reap/gather"
     " reap/launched"
@@ -34,9 +35,9 @@ DOORS = {
     " signals/listings signals/outputs signals/records signals/slices signals/steady signals/trainings"
     " signals/whose",
     "notify": "channels/conversation channels/door channels/hooks channels/replies channels/smtp"
-    " channels/wire links/offer_facts links/audience links/carrying links/preferences links/taking links/web"
-    " links/writing outbox/delivery outbox/intake outbox/lease outbox/renderer outbox/preferences"
-    " outbox/records outbox/shared outbox/store outbox/sweep",
+    " channels/wire links/offer_facts links/audience links/carrying links/launchable links/preferences"
+    " links/taking links/web links/writing outbox/delivery outbox/intake outbox/lease outbox/renderer"
+    " outbox/preferences outbox/records outbox/shared outbox/store outbox/sweep",
     "report": "assets changes due gather lookup news site store sweep web weekly_mail",
 }
 """The modules of each feature that reach outside; all others are pure: facts in, verdicts out."""

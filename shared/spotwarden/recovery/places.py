@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from contextvars import copy_context
-from datetime import datetime
 from threading import Lock
 
 import msgspec
@@ -23,9 +22,10 @@ from spotwarden.recovery.advice_calls import take_advice
 from spotwarden.recovery.advising import AdviceWish, advisable, asked, due, with_launch
 from spotwarden.recovery.machines import launches, machine_key
 from spotwarden.recovery.news import news
+from spotwarden.recovery.place_records import read_record
 from spotwarden.recovery.placement import learn
 
-typed.prepare(PlacementRecord, AvoidedPlaces)
+typed.prepare(AvoidedPlaces)
 
 JSON = "application/json"
 WRITES = 3
@@ -81,7 +81,7 @@ class PlaceMemory:
 
     def _fresh(self, key: str, launch: Launch) -> PlacementRecord:
         """The record; who offers the machine is asked once a day, and an old answer beats none."""
-        record, generation, _ = self._read(key)
+        record, generation, _ = read_record(self._cloud.store, self._layout, key)
         asked = record.offered_at
         if asked is not None and self._tick.now - asked < self._policy.placement.offers_fresh:
             return record
@@ -117,7 +117,7 @@ class PlaceMemory:
 
     def _learn(self, key: str, learnt: list[PlaceNews]) -> None:
         for _ in range(2):
-            record, generation, written = self._read(key)
+            record, generation, written = read_record(self._cloud.store, self._layout, key)
             if self._tick.batch and written and written > self._tick.now:
                 # Of many instances at once each would wait for the one write a second that an object takes.
                 return
@@ -145,24 +145,13 @@ class PlaceMemory:
             try:
                 self._write(replace(record, advice=advice), generation)
             except ConflictError:
-                record, generation, _ = self._read(record.machine)
+                record, generation, _ = read_record(self._cloud.store, self._layout, record.machine)
                 if record.advice != before:
                     return
             except UnansweredError:
                 return
             else:
                 return
-
-    def _read(self, key: str) -> tuple[PlacementRecord, int | None, datetime | None]:
-        """The record, its generation and when it was written; one that cannot be read is written anew."""
-        name = self._layout.build(PlacementMemory(machine=key))
-        try:
-            stored = self._cloud.store.read(name)
-            if stored is None:
-                return PlacementRecord(machine=key), 0, None
-            return decoded(name, stored.data, PlacementRecord), stored.generation, stored.updated
-        except BrokenError:
-            return PlacementRecord(machine=key), None, None
 
     def _write(self, record: PlacementRecord, generation: int | None) -> int:
         name = self._layout.build(PlacementMemory(machine=record.machine))

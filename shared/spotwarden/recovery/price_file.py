@@ -21,6 +21,7 @@ from spotwarden.model.launch import Launch
 from spotwarden.model.limits import PlacementLimits
 from spotwarden.model.placement import region_of
 from spotwarden.model.prices import Amounts, PriceList, PriceTable, Rate
+from spotwarden.recovery.machines import launches
 from spotwarden.recovery.price_limits import needs_prices
 from spotwarden.recovery.price_list import gpu_rates, machine_rates
 from spotwarden.recovery.prices import place_prices
@@ -128,6 +129,12 @@ def only(table: PriceTable, machine_types: Collection[str], gpus: Collection[str
     )
     written = (rate for rate in table.rates if rate.machine in machines or rate.gpu in cards)
     return replace(table, rates=(*written, *listed), lists=())
+
+
+def of_launches(table: PriceTable, facts: JobFacts) -> PriceTable:
+    """The rates of all machine types and GPUs that a job may be launched on."""
+    machines = {launch.machine for launch in launches(facts)}
+    return only(table, machines, {card for launch in launches(facts) for card in launch.accelerators})
 
 
 def with_prices(facts: JobFacts, file: Path, limits: PlacementLimits) -> JobFacts:

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
-from spotwarden.create_script.request.cache import with_machines, with_places, with_ran
+from spotwarden.create_script.request.cache import with_ran
 from spotwarden.create_script.request.stored import with_launch
 from spotwarden.engine.advance import Parked, advance, stopped
 from spotwarden.engine.cache import GenerationCache
@@ -20,9 +20,9 @@ from spotwarden.model.launch import Launch
 from spotwarden.model.marker import UnusableMarker
 from spotwarden.model.outcome import Done, Outcome, Rejected
 from spotwarden.ports import UnansweredError
-from spotwarden.recovery.admission import admit, admit_others
+from spotwarden.recovery.admission import admit
+from spotwarden.recovery.allowed import as_allowed, where_allowed
 from spotwarden.recovery.attempts import next_step
-from spotwarden.recovery.complying import comply, within
 from spotwarden.recovery.gather import GatheredJobs, SweepWidth, gather
 from spotwarden.recovery.places import PlaceMemory
 from spotwarden.recovery.price_file import with_prices
@@ -250,10 +250,9 @@ def know(context: SweepContext, places: PlaceMemory, facts: JobFacts) -> JobFact
     if not isinstance(facts.launch, Launch):
         ran = read_what_ran(context.cloud.store, context.settings.layout, facts)
         facts = admit(with_ran(replace(facts, fresh=False), ran), policy.admission, project)
-    facts = comply(admit_others(with_machines(facts), policy.admission, project), policy, context.tick)
+    facts = as_allowed(facts, policy, context.tick, project)
     if isinstance(facts.launch, Launch) and facts.launch.nodes != (facts.job,):
         # A gang's nodes have names that were not looked for.
         facts = replace(facts, surveyed=False)
-    allowed = within(with_places(places.recall(facts), policy.placement), policy, context.tick)
-    reached = places.reached(allowed)
+    reached = places.reached(where_allowed(places.recall(facts), policy, context.tick))
     return with_prices(reached, context.settings.prices_file, policy.placement)

@@ -1,16 +1,20 @@
 """A link that starts a job again: the next attempt is claimed by the click, and made by recovery's ticks."""
 
+import re
 from datetime import timedelta
+from pathlib import Path
 
 import msgspec
 import pytest
 from msgspec.structs import replace
 
 from spotwarden.engine.cache import GenerationCache
-from spotwarden.layout import AttemptRecord, CreateScript, JobFileName, OpenJob, StatusCode
+from spotwarden.layout import AttemptRecord, CreateScript, JobFileName, OpenJob, PlacementMemory, StatusCode
 from spotwarden.model.attempt import Attempt, AttemptState, Lease
+from spotwarden.model.governance import ComplianceLimits, Remedy
 from spotwarden.model.instance import Status
 from spotwarden.model.notice import Notice, Severity, Way
+from spotwarden.model.placement import PlacementRecord
 from spotwarden.model.policy import Mode
 from spotwarden.model.watch import Watch
 from spotwarden.notify.links.carrying import AT_WORK_SECONDS
@@ -421,3 +425,96 @@ def running_on(new_world):
     )
     world.store(AttemptRecord(job="test-vm", attempt=2), msgspec.json.encode(closed))
     return Web(world)
+
+
+PRICES = Path(__file__).parents[3] / "infra/prices.toml"
+CUSTOM = SCRIPT.replace(b"g2-standard-4", b"n4-custom-4-8192")
+IN_TWO_REGIONS = {"a4-highgpu-8g": ("us-central1-b", "us-east4-b")}
+OF_A4 = SCRIPT.replace(b"g2-standard-4", b"a4-highgpu-8g")
+
+
+@pytest.mark.parametrize(
+    ("limits", "script", "says"),
+    [
+        (
+            {"provisioning": ("STANDARD",)},
+            SCRIPT,
+            "The policy would stop it: the provisioning model &#39;SPOT&#39; is not among STANDARD",
+        ),
+        ({"regions": ("europe-*",)}, SCRIPT, "the region &#39;us-central1&#39; is not among europe-*"),
+        ({"machine_types": ("a2-*",)}, SCRIPT, "the machine type &#39;g2-standard-4&#39; is not among a2-*"),
+    ],
+)
+def test_what_compliance_would_stop_is_not_restarted_by_a_link(stopped, limits, script, says):
+    """As by the command: the page says why, and what to do; the click writes nothing down."""
+    web = stopped(script)
+    held = ComplianceLimits(remedy=Remedy.STOP, grace=timedelta(hours=2), **limits)
+    token = web.token(Way.RESTART)
+    web.world.policy = replace(web.world.policy, compliance=held)
+    assert says in web.open(token).text
+    answer = web.click(token)
+    assert answer.status_code == 409
+    assert says in answer.text
+    assert "Nothing was changed." in answer.text
+    assert "spotwarden submit --again --job test-vm create-instance.sh" in answer.text
+    assert len(web.world.attempts()) == 1
+    web.world.policy = replace(web.world.policy, compliance=replace(held, remedy=Remedy.NONE))
+    assert "test-vm restarts" in web.click(token).text
+
+
+@pytest.mark.parametrize(
+    ("script", "file", "says"),
+    [
+        (CUSTOM, b"budget = 20\n", "n4-custom-4-8192 (SPOT) has no known price in us-central1, so we can"),
+        (
+            OF_A4,
+            b'budget = 9\nladder = [{ model = "spot", up_to = "1h" }, { model = "flex" }]\n',
+            "Leave FLEX_START out of `ladder` in job.toml.",
+        ),
+        (
+            OF_A4,
+            b"budget = 9\non_demand_after = 3\nplaces = ['us-east4']\n",
+            "(STANDARD) has no known price in us-east4 (its on_demand_after asks for it)",
+        ),
+    ],
+)
+def test_a_budget_that_nobody_can_count_is_not_restarted_by_a_link(stopped, script, file, says):
+    """Of all that the job may become, in the places that recovery remembers; the mended job.toml is read."""
+    web = stopped(script)
+    web.world.settings = replace(web.world.settings, prices_file=PRICES)
+    for machine, zones in IN_TWO_REGIONS.items():
+        record = PlacementRecord(machine=machine, offered=zones)
+        web.world.store(PlacementMemory(machine=machine), msgspec.json.encode(record))
+    web.world.store(JobFileName(job="test-vm"), file)
+    answer = web.click(web.token(Way.RESTART))
+    assert answer.status_code == 409
+    assert says in answer.text
+    assert "Or set `max_runtime` instead of `budget` in test-vm/metadata/job.toml" in answer.text
+    assert len(web.world.attempts()) == 1
+    web.world.store(JobFileName(job="test-vm"), b"max_runtime = '9h'\n")
+    assert "is on record" in web.click(web.token(Way.RESTART)).text
+
+
+def test_what_a_restart_by_link_leaves_out_is_said_on_its_page(stopped):
+    """And that its cost is not known, and its deadline past: the button is there all the same."""
+    web = stopped(CUSTOM)
+    held = ComplianceLimits(remedy=Remedy.STOP, grace=timedelta(hours=2), provisioning=("SPOT",))
+    web.world.settings = replace(web.world.settings, prices_file=PRICES)
+    web.world.policy = replace(web.world.policy, compliance=held)
+    web.world.store(JobFileName(job="test-vm"), b"deadline = 2020-01-01T00:00:00Z\n")
+    page = web.open(web.token(Way.RESTART)).text
+    assert "Its deadline asks for STANDARD, which is left out: compliance allows only SPOT." in page
+    assert "this job&#39;s cost won&#39;t be known, nor count towards any limit." in page
+    assert re.search(r"Its deadline, [^.]* is past\.", page)
+    assert "<button" in page
+
+
+def test_a_budget_where_no_prices_are_deployed_is_said_to_be_unchecked(stopped):
+    """That is no reason to keep the job from its owner."""
+    web = stopped(CUSTOM)
+    web.world.store(JobFileName(job="test-vm"), b"budget = 20\n")
+    web.world.settings = replace(web.world.settings, prices_file=Path("none.toml"))
+    assert (
+        "The budget can&#39;t be checked: none.toml cannot be read" in web.open(web.token(Way.RESTART)).text
+    )
+    assert "is on record" in web.click(web.token(Way.RESTART)).text

@@ -6,7 +6,6 @@ from datetime import datetime, timedelta
 from msgspec.structs import replace
 
 from spotwarden.cli.context import Context
-from spotwarden.cli.launching.priced import kind_of
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.jobfile import JobFile, SavedProgress
 from spotwarden.model.launch import Launch
@@ -19,6 +18,7 @@ from spotwarden.recovery.forecast.text import told
 from spotwarden.recovery.machines import machine_key
 from spotwarden.recovery.price_file import read_prices
 from spotwarden.recovery.prices import price_of
+from spotwarden.recovery.unpriced_budget import kind_of
 
 
 def foretold(

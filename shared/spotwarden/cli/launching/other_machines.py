@@ -14,7 +14,7 @@ from spotwarden.recovery.complying import forbidden
 
 
 def check_fitting(context: Context, launch: Launch, file: JobFile, owner: str) -> None:
-    """Refuse a machine type that the job can't be launched on, or would be stopped on.
+    """Refuse another machine type that the job can't be launched on, or would be stopped on.
 
     Raises:
         UsageError: which one of job.toml, or of --or-machine, and every reason.
@@ -23,8 +23,6 @@ def check_fitting(context: Context, launch: Launch, file: JobFile, owner: str) -
         raise click.UsageError(
             f"{len(file.machines)} other machine types are more than {MOST_MACHINES}. Nothing was sent."
         )
-    if why := _forbidden(context, launch, launch.machine, file, owner):
-        raise click.UsageError(f"can't launch it: {why}. Nothing was sent.")
     for machine in file.machines:
         if reasons := tuple(_reasons(context, launch, machine, file, owner)):
             raise click.UsageError(f"can't launch it on {machine}: {'; '.join(reasons)}. Nothing was sent.")

@@ -28,6 +28,7 @@ from spotwarden.model.offer import Offer, UsedAnswer
 from spotwarden.model.outcome import Done, Lost, Unanswered
 from spotwarden.notify.links.carrying import TRIES, apply_steps, changed, look_at_rest, refused, rejections
 from spotwarden.notify.links.considering import consider
+from spotwarden.notify.links.launchable import check_launch
 from spotwarden.notify.links.offer_facts import look
 from spotwarden.notify.links.on_cases import take
 from spotwarden.notify.links.reply import (
@@ -36,6 +37,7 @@ from spotwarden.notify.links.reply import (
     AnswerShown,
     AnswerTrouble,
     AnswerVerdict,
+    OfferFacts,
     OfferStanding,
     Reply,
 )
@@ -107,15 +109,23 @@ def _claim(answer_request: AnswerRequest, offer: Offer) -> Claim:
 
 
 def _consider(answer_request: AnswerRequest, offer: Offer, *, claimed: bool) -> AnswerVerdict:
-    offer_facts = look(answer_request.context, offer, claimed=claimed)
-    return consider(offer_facts, answer_request.context.policy, answer_request.now)
+    return _verdict(answer_request, look(answer_request.context, offer, claimed=claimed))
 
 
 def _consider_at_rest(answer_request: AnswerRequest, offer: Offer, *, claimed: bool) -> AnswerVerdict:
     """The verdict that is about to be carried out; the sweep that is at work on the job is waited for."""
     anew = partial(look, answer_request.context, offer, claimed=claimed)
-    offer_facts = look_at_rest(anew, answer_request.now, answer_request.pause)
-    return consider(offer_facts, answer_request.context.policy, answer_request.now)
+    return _verdict(answer_request, look_at_rest(anew, answer_request.now, answer_request.pause))
+
+
+def _verdict(answer_request: AnswerRequest, offer_facts: OfferFacts) -> AnswerVerdict:
+    """What comes of the answer; what a restart would launch is checked as a command checks it."""
+    context = answer_request.context
+    verdict = consider(offer_facts, context.policy, answer_request.now)
+    restarts = offer_facts.offer.way is Way.RESTART and verdict.standing is OfferStanding.OPEN
+    if not restarts or offer_facts.job is None:
+        return verdict
+    return check_launch(context, offer_facts.job, verdict)
 
 
 def _write_claim(answer_request: AnswerRequest, offer: Offer, claim: Claim) -> Claim | AnswerFailed:
