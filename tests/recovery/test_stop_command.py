@@ -141,8 +141,9 @@ def test_a_vm_that_waits_for_capacity_is_deleted(ada, delete):
     assert owner.world.records()[-1].state is AttemptState.STOPPED
 
 
+@pytest.mark.parametrize("before", [False, True], ids=["runs", "stopped by gcloud"])
 @pytest.mark.parametrize("script", [KEPT, GANG], ids=["kept", "gang"])
-def test_what_was_stopped_while_it_was_being_made_opens_the_job_when_it_is_started_again(ada, script):
+def test_what_was_stopped_while_it_was_being_made_opens_the_job_when_it_is_started_again(ada, script, before):
     """No sweep had written down what ran: the stop names it, and a person's start of it is heard."""
     owner = ada(script)
     world = owner.world
@@ -157,6 +158,8 @@ def test_what_was_stopped_while_it_was_being_made_opens_the_job_when_it_is_start
         world.wait(seconds=40)
     made = {one.name: one.id for one in world.instances() if one.status is Status.RUNNING}
     assert world.records()[-1].state is AttemptState.PLACING
+    for instance_id in made.values() if before else ():
+        world.cloud.compute.owner_stops(instance_id)
     owner.stop()
     assert {name: world.records()[-1].replaces.get(name) for name in made} == made
     world.wait(seconds=31)
@@ -294,6 +297,32 @@ def test_a_stop_at_any_moment_of_a_sweep_that_opens_a_job_again_wins(ada, script
         owner.world.settle(8)
         assert owner.world.attempts()[-1].state is AttemptState.STOPPED, number
         assert running(owner.world) == [], number
+
+
+@pytest.mark.parametrize("script", [KEPT, GANG], ids=["kept", "gang"])
+def test_a_stop_stops_what_somebody_has_started_between_its_two_calls_of_a_look(ada, monkeypatch, script):
+    """The log tells of the start, and the list that was read before it showed the VM at rest."""
+    owner = ada(script)
+    world = owner.world
+    world.settle(2)
+    for instance_id in world.ids.values():
+        world.cloud.compute.owner_stops(instance_id)
+    world.wait(seconds=31)
+    listed, node, started = world.instances(), min(world.ids), []
+
+    def look_at_two_moments(context, offer):
+        seen = look_at_all(context, offer)
+        if owner.pauses and not started:
+            started.append(node)
+            world.cloud.compute.owner_starts(world.ids[node])
+            world.wait(seconds=31)
+            seen = replace(look_at_all(context, offer), job=replace(seen.job, instances=listed))
+        return seen
+
+    monkeypatch.setattr(stopping, "look_at_all", look_at_two_moments)
+    carried = owner.stop()
+    assert running(world) == []
+    assert f"Compute Engine was asked to stop {node}" in carried.verdict.done
 
 
 def test_stopping_twice_is_stopping_once(ada):

@@ -118,7 +118,8 @@ def _closing(offer_facts: OfferFacts, facts: JobFacts, now: datetime, why: str) 
     # A job whose VM a person has started again is opened by the next sweep, be that VM gone or not.
     # The record that whoever brings it back would create: one of the two comes second, and starts nothing.
     # Of an attempt under way nobody has written down yet what runs: whoever starts that again opens the job.
-    seen = {fact.name: fact.id for fact in facts.instances if alive(fact)}
+    its = [fact for fact in facts.instances if alive(fact) or fact.attempt == newest.number]
+    seen = {fact.name: fact.id for fact in sorted(its, key=alive)}
     left = {**newest.replaces, **seen, **newest.instances}
     return (_record(offer_facts, facts, said, now, number=newest.number + 1, replaces=left),)
 
