@@ -122,6 +122,9 @@ def end_job(
         carried = carry_out(executor, again(), again)
         if carried.done:
             done = f"{done}; {carried.verdict.done}"
+        if any(isinstance(step, WriteAttempt) for step in carried.done):
+            # Somebody has opened the job meanwhile, and what was started may run only by now.
+            left = EACH
     if carried.verdict.standing is OfferStanding.BARRED:
         return carried
     hidden = newest.job.unsure if newest.job else ""
