@@ -169,7 +169,7 @@ def _look(
     most = blast.allowed(context.policy.governance, judged.fleet) if judged.whole else None
     cases = tuple(
         replace(case_facts, most=most)
-        for case_facts in paired(judged, filed)
+        for case_facts in paired(judged, filed, context.tick.now)
         if (case_facts.rule, case_facts.key) not in broken
     )
     return JudgedSweep(judged=judged, cases=cases, broken=tuple(broken.values()))

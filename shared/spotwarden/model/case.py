@@ -123,7 +123,8 @@ class CaseFacts(msgspec.Struct, frozen=True, kw_only=True):
     """One case in one sweep: as it was read, and what was found this time.
 
     `finding` is None where the problem is gone; with `hidden` it may only be out of sight, and with `merged`
-    its VMs are all in another case of the rule now. `there` says that some VM of the case still runs.
+    its VMs are all in another case of the rule now; `spared` is why nothing is done about that one, "" where
+    it is warned of. `there` says that some VM of the case still runs.
     `permitted` says that a second look and the blast radius let the sweep act; `budget` is how many VMs a
     sweep may act upon, where this case alone has more and ops are to be asked, and `most` the same of any
     sweep, where that is known. What this sweep has done already: `told` the ids of notices, with when they
@@ -138,6 +139,7 @@ class CaseFacts(msgspec.Struct, frozen=True, kw_only=True):
     finding: Finding | None = None
     hidden: bool = False
     merged: bool = False
+    spared: str = ""
     there: bool = True
     permitted: bool = False
     budget: int | None = None

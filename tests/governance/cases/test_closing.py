@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from spotwarden.governance.cases.escalation import next_step
-from spotwarden.model.action import Tell
+from spotwarden.model.action import CloseCase, Tell
 from spotwarden.model.case import Case, CaseFacts, CaseState, Filed, Remediation, Warned
 from spotwarden.model.finding import Subject, Target
 from spotwarden.model.governance import Remedy
@@ -108,3 +108,26 @@ def test_of_a_vm_that_was_gone_before_its_stop_nobody_says_that_it_was_stopped(r
     step = next_step(facts, Policy(version="t", mode=Mode.ENFORCE), later)
     assert isinstance(step, Tell)
     assert (step.notice.what, step.notice.then) == ("vm was gone before it could be stopped", then)
+
+
+@pytest.mark.parametrize("spared", ["", "its gang pair is kept until 2026-01-05 13:00 UTC by ada"])
+def test_who_was_warned_about_a_vm_hears_that_its_gang_is_kept(spared):
+    """The gang's case has the VM now. Where that one is warned of, it says what will be done, and when."""
+    subject = Subject(key="1", job="pair", owner="ada", targets=(Target(id="1", name="pair-1", zone="z"),))
+    case = Case(
+        rule="compliance",
+        subject=subject,
+        state=CaseState.WARNED,
+        opened=NOW,
+        looked=NOW,
+        warnings=(Warned(level=1, at=NOW, notice="w", counts=False),),
+    )
+    filed = Filed(case=case, generation=1)
+    facts = CaseFacts(rule="compliance", key="1", filed=filed, merged=True, spared=spared)
+    later = Tick(function="check_compliance", sweep="s", now=NOW + timedelta(minutes=13))
+    step = next_step(facts, Policy(version="t", mode=Mode.ENFORCE), later)
+    if not spared:
+        assert isinstance(step, CloseCase)
+        return
+    assert isinstance(step, Tell)
+    assert (step.notice.kind, step.notice.why) == ("compliance_cleared", spared)

@@ -71,9 +71,11 @@ class Replay:
         self._remedies = [follow_up(remedy, later, tick.now) for remedy in self._remedies]
         self._restarted(later, machines)
         left = self._without_gone(judged)
-        ripe = [step.case for facts in self._pair(left) if (step := self._walk(facts, tick, machines))]
+        ripe = [
+            step.case for facts in self._pair(left, tick.now) if (step := self._walk(facts, tick, machines))
+        ]
         due = {(case.rule, case.key) for case in self._allowed(ripe, left, tick)}
-        for facts in self._pair(left) if due else ():
+        for facts in self._pair(left, tick.now) if due else ():
             if (facts.rule, facts.key) in due and facts.finding is not None:
                 self._walk(replace(facts, permitted=True), tick, machines)
 
@@ -92,8 +94,8 @@ class Replay:
             stopped=tuple(self._stopped),
         )
 
-    def _pair(self, judged: Judged) -> list[CaseFacts]:
-        return list(paired(judged, list(self._filed.values())))
+    def _pair(self, judged: Judged, now: datetime) -> list[CaseFacts]:
+        return list(paired(judged, list(self._filed.values()), now))
 
     def _restarted(self, later: LaterSweep, machines: dict[str, Machine]) -> None:
         """A VM that is stopped by now, or was started since, has a new life that this policy judges anew."""

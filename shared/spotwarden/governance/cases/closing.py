@@ -46,7 +46,7 @@ def without_finding(facts: CaseFacts, policy: Policy, tick: Tick) -> CaseStep | 
     case, generation = facts.filed.case, facts.filed.generation
     if not _was_acted_upon(facts, case):
         why = "another case has its VMs now" if facts.merged else "the problem is gone"
-        return clear(facts, why, policy, tick)
+        return clear(facts, facts.spared or why, policy, tick)
     # A sweep that was cut off has perhaps not sent it, and the VM went by itself.
     sure = any(remediation.operation for remediation in case.remediations)
     gone = {remediation.target for remediation in case.remediations if remediation.operation == GONE}
@@ -86,7 +86,8 @@ def clear(facts: CaseFacts, why: str, policy: Policy, tick: Tick) -> CaseStep | 
         taken_back = replace(case, warnings=(*past(case), *warned), told=told)
         return FileCase(reason="its warnings no longer count", case=taken_back, generation=generation)
     notice = notices.cleared(case, why, policy, tick)
-    if case.warnings and notice.id not in facts.told and not facts.merged:
+    goes_on = facts.merged and not facts.spared
+    if case.warnings and notice.id not in facts.told and not goes_on:
         return Tell(reason=why, notice=notice)
     for target in case.subject.targets if case.labels and facts.there else ():
         if target.id not in facts.labelled:
