@@ -4,7 +4,7 @@ Nothing here knows how the product decides: what befell each VM, what people sai
 written down as they happen, and each call of a function is held against that.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -152,7 +152,8 @@ class Oracle:
             self._world.close(wish.job, COMMANDED)
         elif (wish.ends or wish.opens) and wish.wrote and not done:
             wish.job.doubtful = True
-        if wish.opens and done and not wish.wrote and self._is_first(wish) and self._is_under_way(wish.job):
+        is_first = wish.opens and done and self._is_first(wish)
+        if is_first and not wish.wrote and self._is_under_way(wish.job):
             # Whoever was told that it is on its way may rely on it as on a claim.
             self._asked_again(wish, wish.job)
         wish.job.extended |= wish.way is Way.EXTEND
@@ -176,12 +177,22 @@ class Oracle:
         newest = self._newest(job)
         return vm.seen.status not in UP and vm.seen.id in newest["replaces"].values()
 
+    def is_left_over(self, job: PlaneJob, ids: Collection[str]) -> bool:
+        """Whether an attempt that its owner asked for is under way, and none of these VMs is part of it."""
+        newest = self._newest(job)
+        if newest["lost"] or not self._is_under_way(job):
+            return False
+        its = {*newest["replaces"].values(), *newest["instances"].values()}
+        requests = {tried["request_id"] for tried in newest["tries"]}
+        its |= {vm.seen.id for vm in self.seen.values() if vm.launch in requests}
+        return its.isdisjoint(ids)
+
     def _newest(self, job: PlaneJob) -> dict[str, Any]:
         """Its newest record."""
         store = self._world.cloud.store
         read = [store.read(entry.name) for entry in store.entries(f"{job.name}{LEDGER}")]
         records = [msgspec.json.decode(stored.data) for stored in read if stored]
-        nothing = {"state": "", "replaces": {}}
+        nothing: dict[str, Any] = {"state": "", "replaces": {}, "instances": {}, "tries": [], "lost": None}
         return max(records, key=lambda record: int(record["number"]), default=nothing)
 
     def _all_down(self, job: PlaneJob, process: Process) -> None:
@@ -420,7 +431,7 @@ class Oracle:
             self._world.reopen(job, ended=True)
         elif job.doubtful:
             return
-        elif self._is_unheard(job, process):
+        elif self._is_unheard(job, process) or self._is_hidden(job):
             job.doubtful = True  # It comes back, or is closed once the log tells: docs/recovery.md.
         elif job.over and process.began > job.over_at:
             self.fault(f"{job.name} is started again, though {job.over}")
@@ -434,6 +445,13 @@ class Oracle:
         # Of a gang it may have been another node that was taken.
         taken = [at for vm_id, at in self.lost.items() if self._world.mine.get(vm_id) is job]
         return any(at <= job.said for at in taken)
+
+    def _is_hidden(self, job: PlaneJob) -> bool:
+        """Whether its owner removed VMs that never ran, in zones of which no sweep hears now."""
+        unheard = {*self._world.compute.hidden, *self._world.compute.dark}
+        mine = [vm for vm in self.seen.values() if self._world.mine.get(vm.seen.id) is job]
+        newest = [vm for vm in mine if vm.launch == mine[-1].launch and vm.seen.id in job.touched - self.ran]
+        return job.over == STOPPED and any(vm.seen.zone in unheard for vm in newest)
 
     def _starting(self, process: Process, zone: str, vm_id: str, request_id: str) -> None:
         """Only a job's own stopped VM is started, and only while nothing else of the job lives."""
@@ -476,8 +494,10 @@ class Oracle:
             self.fault(f"{who} of {job.name}: {why}")
         at = self._world.now()
         self.removals.append(Removal(at=at, function=function, call=call, vm=vm_id))
-        # A person may have gone back to a VM of an earlier launch, once the newest was lost.
-        alone = function != "reap_vms" and {other.launch for other in self.there(job)} <= {vm.launch}
+        # A person may have gone back to a VM of an earlier launch, once the newest was lost. The reaper takes
+        # what is left over as well: that is its job only where the record says so.
+        its = function != "reap_vms" or vm_id in self._newest(job)["instances"].values()
+        alone = its and {other.launch for other in self.there(job)} <= {vm.launch}
         rules = function in RULES and not self.is_replaced(job, vm)
         if rules and (self.is_newest(job, vm) or alone) and not job.over:
             self._governed(job, vm)

@@ -84,6 +84,19 @@ SEEN: dict[str, tuple[tuple[Command, ...], str]] = {
         (*_launched(capped=True), p.Tick(minutes=130)),
         "and nothing followed",
     ),
+    "an owner's delete is not seen": (
+        (
+            *_launched(Kind.KEPT),
+            p.Gcloud(verb=p.Verb.STOP),
+            p.Tick(minutes=10),
+            p.Type(spell=p.Spell.RESTART, then=Then.GO_ON),
+            # Of a VM that the restart stands in for, this is a word about the restart.
+            p.Gcloud(verb=p.Verb.START),
+            p.Gcloud(verb=p.Verb.STOP),
+            p.Tick(minutes=5),
+        ),
+        "kept-0 is started again, though its owner has stopped it",
+    ),
     "each warning is taken back": ((*_launched(odd=True), p.Tick(minutes=40)), "still violates the policy"),
 }
 """By the mutant's name: a history in which it shows, and what the judge says of it."""
