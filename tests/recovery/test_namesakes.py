@@ -2,13 +2,14 @@
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
-from spotwarden.layout import MarkerName
+from spotwarden.layout import AttemptRecord, JobFileName, MarkerName
 from spotwarden.model.attempt import AttemptState
 from spotwarden.model.instance import Status
 from spotwarden.model.request import Request
 from tests.fakes.fate import ZONES
-from tests.fakes.world import GANG, KEPT
+from tests.fakes.world import GANG, KEPT, SCRIPT
 from tests.recovery.job_vm import JobVm
 
 HOME, F = "us-central1-a", "us-central1-f"
@@ -225,3 +226,69 @@ def test_a_vm_of_any_name_with_the_labels_of_a_job_is_a_colleagues_by_its_insert
     gang.sweep_until_quiet()
     assert gang.attempts()[-1].number == 3
     assert theirs in gang.vms()
+
+
+def told_of_names(world):
+    """How often the topic heard that a name is taken."""
+    return world.notices().count("name_taken")
+
+
+@pytest.mark.parametrize("script", [SCRIPT, GANG], ids=["one VM", "gang"])
+@pytest.mark.parametrize("stocked_out", [False, True])
+def test_a_name_that_is_taken_for_an_hour_is_told_once(new_world, script, stocked_out):
+    """However often the place is asked again: by the first sweep that sees it, and by none after it."""
+    node = "gang-2" if script is GANG else "test-vm"
+    world = new_world("gang" if script is GANG else "test-vm", script)
+    world.store(JobFileName(job=world.job), b"places = []\n")
+    world.settle(2)
+    for vm in world.instances():
+        world.preempt(node=vm.name)
+    world.wait(seconds=40)
+    if stocked_out:
+        world.cloud.compute.stock_out(HOME)
+        waiting(world)
+        world.cloud.compute.restock(HOME)
+    theirs = colleague(world, name=node, zone=HOME)
+    if stocked_out:
+        world.cloud.compute.stock_out(HOME)
+    world.settle(60)
+    assert world.attempts()[-1].instances == {}
+    assert told_of_names(world) == 1
+    second = colleague(world, name=node, zone="us-central1-b")
+    world.store(JobFileName(job=world.job), b"places = ['us-central1-b']\n")
+    world.settle(30)
+    assert told_of_names(world) == 2
+    world.cloud.compute.owner_deletes(theirs)
+    world.cloud.compute.owner_deletes(second)
+    world.cloud.compute.restock(HOME)
+    world.settle(40)
+    assert world.attempts()[-1].state is AttemptState.RUNNING
+    assert told_of_names(world) == 2
+
+
+def test_a_sweep_that_dies_after_it_told_of_a_name_tells_it_once_more(world):
+    """Under the same id, so that people read it once; the note of the next sweep stands."""
+    world.store(JobFileName(job="test-vm"), b"places = []\n")
+    world.settle(2)
+    world.preempt()
+    world.wait(seconds=40)
+    colleague(world, zone=HOME)
+    world.settle(5)
+    record = world.records()[-1]
+    world.store(AttemptRecord(job="test-vm", attempt=2), msgspec.json.encode(replace(record, told=())))
+    world.settle(60)
+    ids = [msgspec.json.decode(one.data)["id"] for one in world.cloud.notices.messages]
+    taken = [one for one in ids if one.startswith("name-taken/")]
+    assert len(taken) == 2
+    assert len({*taken}) == 1
+
+
+@pytest.mark.parametrize("gone", ["gang-2", "gang-1"])
+def test_an_end_that_is_doubted_is_told_once_while_another_node_runs_on(gang, gone):
+    """A node is taken long after a status was written, and the others run for an hour more."""
+    gang.settle(2)
+    gang.ended()
+    gang.wait(minutes=20)
+    gang.preempt(node=gone)
+    gang.settle(60)
+    assert gang.notices().count("end_doubted") <= 1

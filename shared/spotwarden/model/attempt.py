@@ -136,6 +136,7 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     before it goes on, with fewer nodes or with some more, and `lacking` are the nodes that are to be
     refilled. `planned` is why a job that ran was moved; "" where it was lost. `registered` are the
     generations of the registrations that name its instances, by node, where who wrote this knew them.
+    `told` are the ids of notices that its owner had about what lasts, such as that a name is taken.
     """
 
     job: str
@@ -173,6 +174,7 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     lacking: Mapping[str, LackingNode] = {}
     planned: str = ""
     registered: Mapping[str, int] = {}
+    told: tuple[str, ...] = ()
 
     @property
     def wanted(self) -> dict[str, str]:

@@ -25,6 +25,7 @@ from spotwarden.recovery.ownership import blocking
 from spotwarden.recovery.price_limits import is_unpriced, kept_away
 from spotwarden.recovery.refusals import RefusalKind, lacks_notice, refusal
 from spotwarden.recovery.slice_groups import group_of, is_slice
+from spotwarden.recovery.told_once import untold, with_told
 from spotwarden.recovery.usable_places import free_name, hopeless
 
 TRIES_KEPT = 60
@@ -52,11 +53,13 @@ def wait(attempt: Attempt, tick: Tick) -> Wait:
 
 def ask(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick, *, lease: Lease, waited: bool) -> Step:
     """Write down which place is about to be asked, under this lease; without any, back off or give up."""
-    attempt = newest.attempt
     if others := blocking(facts):
         notice = name_notices.name_taken(facts, others, tick)
-        if notice.id not in facts.told:
+        if untold(facts, newest.attempt, notice):
             return Tell(reason="another VM has the name of one of the job's VMs", notice=notice)
+        # Whatever is written next says that it was told.
+        newest = replace(newest, attempt=with_told(newest.attempt, notice))
+    attempt = newest.attempt
     again = _without_notice(attempt)
     chosen, least = (again, 0) if again else _chosen(facts, attempt, policy, tick, waited=waited)
     if chosen is None:

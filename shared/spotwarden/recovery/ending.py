@@ -17,6 +17,7 @@ from spotwarden.recovery.finishing import made_and_gone
 from spotwarden.recovery.lifecycle import AttemptEvent, follow
 from spotwarden.recovery.removal import removals
 from spotwarden.recovery.slice_groups import left_over
+from spotwarden.recovery.told_once import untold, with_told
 
 
 def ended(facts: JobFacts, tick: Tick) -> Step | None:
@@ -26,10 +27,8 @@ def ended(facts: JobFacts, tick: Tick) -> Step | None:
     against a status, but nobody may end another's job by one either without a word.
     """
     why = f"the job has ended with status {facts.status_code}"
-    if (why_not := doubt(facts)) and facts.newest and facts.newest.state not in CLOSED:
-        notice = notices.end_doubted(facts, facts.newest, why_not, tick)
-        if notice.id not in facts.told:
-            return Tell(reason=why_not, notice=notice)
+    if step := _tell_doubt(facts, tick):
+        return step
     for node in facts.nodes:
         if node.marker is not None:
             return clear(node, why)
@@ -57,6 +56,24 @@ def end_watch(facts: JobFacts, why: str) -> EndWatch | None:
     if facts.watched is None:
         return None
     return EndWatch(reason=why, job=facts.job, generation=facts.watched.generation)
+
+
+def _tell_doubt(facts: JobFacts, tick: Tick) -> Step | None:
+    """Tell that the status may be another's, once, though nodes of the job may run on for hours."""
+    newest = facts.newest
+    if newest is None or newest.state in CLOSED or not (why_not := doubt(facts)):
+        return None
+    notice = notices.end_doubted(facts, newest, why_not, tick)
+    if untold(facts, newest, notice):
+        return Tell(reason=why_not, notice=notice)
+    noted = with_told(newest, notice)
+    if noted == newest or not runs_on(facts):
+        return None
+    return WriteAttempt(
+        reason="its owner was told that its status is doubted",
+        record=replace(noted, updated=tick.now),
+        generation=facts.ledger[-1].generation,
+    )
 
 
 def clear(node: NodeFacts, reason: str) -> ClearMarker:

@@ -34,6 +34,7 @@ def members(facts: JobFacts, attempt: Attempt, ids: Mapping[str, str], tick: Tic
         # The place that they are in, and a request whose VMs may still come.
         tries=attempt.tries[-1:],
         bent=True,
+        told=attempt.told,
     )
 
 

@@ -29,6 +29,7 @@ from spotwarden.recovery.machines import launch_on, lost_on
 from spotwarden.recovery.membership import survey
 from spotwarden.recovery.progress import UNANSWERED_AT_MOST
 from spotwarden.recovery.refusals import lacks_notice
+from spotwarden.recovery.told_once import untold, with_told
 
 UNSEEN_AFTER = asking.A_TICK
 """What an operation has made, and the lists do not show for so long, is gone again."""
@@ -76,8 +77,9 @@ def _ask(
     others = [other for other in facts.namesakes if other.name in due and other.zone == place]
     if others:
         taken = name_notices.node_name_taken(facts, others, tick)
-        if taken.id not in facts.told:
+        if untold(facts, attempt, taken):
             return Tell(reason="another VM has the name of a missing node", notice=taken)
+        attempt = with_told(attempt, taken)
         held = {other.name for other in others}
         due = tuple(node for node in due if node not in held) or due
     trying = _trying(facts, place, due, policy, tick)
