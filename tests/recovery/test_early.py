@@ -18,8 +18,8 @@ SECOND, MINUTE = timedelta(seconds=1), timedelta(minutes=1)
 def announced(some, tick):
     """A job that wants its successor early, whose VM was announced to be taken a minute ago."""
 
-    def build(*places, wants=True, notice=True, written=tick.now - MINUTE, body=None, **facts):
-        alive = some.instance(notice=notice)
+    def build(*places, wants=True, notice=True, written=tick.now - MINUTE, body=None, began=None, **facts):
+        alive = some.instance(notice=notice, **({"started": began} if began else {}))
         early = body or MarkerBody(early=True, instance_id="1001")
         node = some.node(instance=alive, history=(), marker=some.marker(written=written, body=early))
         file = JobFile(handover=wants)
@@ -55,6 +55,13 @@ def test_a_job_that_did_not_ask_for_it_waits_for_the_loss(announced, step):
 def test_an_ordinary_marker_starts_nothing_early(announced, step):
     """Only an announcement does."""
     assert isinstance(step(announced(body=MarkerBody(instance_id="1001"))), Wait)
+
+
+@pytest.mark.parametrize(("later", "known"), [(0 * SECOND, True), (SECOND, False)])
+def test_what_was_announced_before_its_last_start_is_no_announcement(announced, step, tick, later, known):
+    """Its owner has stopped the VM since, and started it again: it runs, and is not taken."""
+    found = step(announced(began=tick.now - MINUTE + later))
+    assert isinstance(found, Wait) is not known
 
 
 def test_an_instance_without_a_notice_is_announced_by_nobody(announced, step):

@@ -145,10 +145,13 @@ def now_of(node: NodeFacts, limits: RecoveryLimits, tick: Tick, *, early: bool =
 def announced(node: NodeFacts, limits: RecoveryLimits, tick: Tick) -> bool:
     """Whether the very instance that lives was announced to be taken, and not so long ago that it was not.
 
-    Anybody can write that into a marker. Of an instance without a notice nothing is announced.
+    Anybody can write that into a marker. Of an instance without a notice nothing is announced, and what was
+    announced before its last start went with the life that it was about.
     """
     marker, instance = node.marker, node.instance
     if marker is None or instance is None or not alive(instance) or not instance.notice or node.others:
+        return False
+    if instance.started is not None and marker.written < instance.started:
         return False
     return marker.body.early and tick.now - marker.written < limits.early_notice
 
