@@ -106,6 +106,15 @@ def test_labels_of_a_try_that_is_on_record_as_refused_are_no_proof(some, placed)
     assert owned(tried(), later) is Ownership.MADE
 
 
+@pytest.mark.parametrize(("node", "held"), [("test-vm", Ownership.NAMESAKE), ("other", Ownership.MADE)])
+def test_labels_of_an_attempt_whose_vm_is_on_record_are_no_proof(some, placed, node, held):
+    """It has made that one, and the log keeps operations for some time only."""
+    newest = placed.ledger[0]
+    runs = replace(newest.attempt, state=AttemptState.RUNNING, instances={node: "3003"})
+    facts = replace(placed, ledger=(replace(newest, attempt=runs),))
+    assert owned(facts, made(some, created=NOW - LAG)) is held
+
+
 def test_labels_of_an_attempt_that_was_closed_long_before_are_no_proof(some, placed):
     """Its requests are over; somebody has made a VM like its own."""
     newest = placed.ledger[0]

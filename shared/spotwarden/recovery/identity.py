@@ -54,6 +54,10 @@ class ChainRecord(Protocol):
     def tries(self) -> Sequence[Try]:
         """The requests that were sent for it."""
 
+    @property
+    def instances(self) -> Mapping[str, str]:
+        """The ids of its instances, by node, once they are known."""
+
 
 class JobIdentity(msgspec.Struct, frozen=True, kw_only=True):
     """All that tells which instances are a job's.
@@ -133,9 +137,11 @@ def recorded_or_labelled(
 def _may_have_made(attempt: ChainRecord, instance: Instance) -> bool:
     """Whether a try of the attempt fits, for an insert that the log tells no more of.
 
-    Of one that is on record as refused nothing was left.
+    Of one that is on record as refused nothing was left, and a node that is on record was made once.
     """
     made = instance.created
+    if instance.name in attempt.instances:
+        return False
     if made is not None and attempt.closed and made > attempt.updated + LATE_INSERT:
         return False
     return any(
