@@ -9,6 +9,7 @@ from spotwarden.model.action import LaunchInstances, Tell, Wait, WriteAttempt
 from spotwarden.model.attempt import AttemptState, Try
 from spotwarden.recovery.ending import stop
 from spotwarden.recovery.removal import may_be_removed, removed
+from spotwarden.recovery.reopening import startable
 
 A, B = "us-central1-a", "us-central1-b"
 SECOND, MINUTE = timedelta(seconds=1), timedelta(minutes=1)
@@ -53,6 +54,15 @@ def test_who_removes_the_vm_that_has_outlived_its_successor_stops_the_job(
     one = claim_of(beside(outlived(late)))
     assert isinstance(one, Tell) is stopped
     assert isinstance(one, WriteAttempt) is not stopped
+
+
+def test_the_record_of_its_end_names_the_vm_that_was_removed(outlived, beside, walk):
+    """Its owner reads who has ended the job, and may start that VM again, though it was not the newest."""
+    _, facts = walk(beside(outlived()))
+    removal = facts.newest.removed["test-vm"]
+    assert (removal.instance_id, removal.operation) == ("1001", "op-8")
+    assert startable(facts.newest) == {"2002": "test-vm", "1001": "test-vm"}
+    assert f"test-vm was deleted by {PERSON}" in facts.newest.reason
 
 
 @pytest.mark.parametrize(("asked", "stopped"), [(-SECOND, True), (SECOND, False)])

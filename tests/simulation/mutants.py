@@ -176,7 +176,7 @@ RECOVERY: Mapping[str, Mutant] = {
     "a delete is no word of a person": _of("recovery.fates:KINDS", _without("delete")),
     "a stop is no word of a person": _of("recovery.fates:KINDS", _without("stop")),
     "an instance has one life": _of("recovery.fates:_newest_life", instead(lambda _old, history: history)),
-    "a removal beside the lost VM is not seen": _of("recovery.removal:removed_beside", gives(False)),
+    "a removal beside the lost VM is not seen": _of("recovery.removal:removed_beside", gives(())),
     "hidden zones hide no removal": _of("recovery.removal:may_be_removed", gives(False)),
     "the first look does not miss what the list of operations lacks": _of(
         "recovery.shown:ShownInstances", instead(_with_whole_operations)

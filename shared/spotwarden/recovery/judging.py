@@ -17,7 +17,7 @@ from spotwarden.recovery.flexible import expired_in_line, is_flexible
 from spotwarden.recovery.handover import succeeds_early
 from spotwarden.recovery.ownership import made_by_chain
 from spotwarden.recovery.removal import asked_since, on_purpose, removed_beside
-from spotwarden.recovery.reopening import instances_of, is_before_stop, is_open_again
+from spotwarden.recovery.reopening import is_before_stop, is_open_again, startable
 from spotwarden.recovery.slice_groups import made_while_open, newest_group
 from spotwarden.recovery.truth_table import Judgement, LossVerdict, judge
 
@@ -88,7 +88,7 @@ def find(facts: JobFacts, limits: RecoveryLimits, tick: Tick) -> LossFinding | N
 
 def _own_ids(newest: Attempt) -> Collection[str]:
     """The ids of the attempt that was started again, where its record only says that the job was over."""
-    return (instances_of(newest) if newest.closed else newest.instances).values()
+    return startable(newest) if newest.closed else newest.instances.values()
 
 
 def _has_begun(facts: JobFacts, node: NodeFacts) -> bool:

@@ -10,7 +10,7 @@ from spotwarden.model.facts import JobFacts, NodeFacts
 from spotwarden.model.instance import Operation
 from spotwarden.model.marker import Marker
 from spotwarden.recovery.inserts import of_requests
-from spotwarden.recovery.reopening import instances_of, is_open_again, is_persons_start, last_closed
+from spotwarden.recovery.reopening import is_open_again, is_persons_start, last_closed, startable
 from spotwarden.recovery.second_name import as_nodes, done_to_nodes, with_second_names
 from spotwarden.recovery.shown import ShownInstances
 from spotwarden.recovery.slice_groups import groups_of, made_by_group, spoken
@@ -35,12 +35,8 @@ def with_nodes(facts: JobFacts, markers: Sequence[Marker], shown: ShownInstances
         group_log=shown.done_to({group.name for _, _, group in groups_of(facts)}),
     )
     over = last_closed(facts)
-    former = [] if over is None else [*instances_of(over).items()]
-    former = [
-        (node, candidate)
-        for node, candidate in former
-        if candidate and (node, candidate) not in {key[:2] for key in nodes}
-    ]
+    former = [] if over is None else [(node, name) for name, node in startable(over).items()]
+    former = [key for key in former if key not in {known[:2] for known in nodes}]
     again = [_node(facts, shown, node, each, None) for node, each in former]
     facts = replace(facts, nodes=(*(_node(facts, shown, *node) for node in nodes), *again))
     return replace(

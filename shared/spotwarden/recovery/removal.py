@@ -24,14 +24,17 @@ def removal_of(facts: JobFacts, node: NodeFacts) -> Removal | None:
 
 
 def removals(facts: JobFacts, attempt: Attempt) -> dict[str, Removal]:
-    """The removals of what the attempt has, or stands in for, that the facts tell of, by node."""
+    """The removals of what the attempt has, or stands in for, that the facts tell of, by node.
+
+    Where a person has ended the job by removing the VM that it still ran on, that is the node's.
+    """
     ids = instances_of(attempt)
     known = (*facts.nodes, *facts.tried)
     own = [node for node in known if node.instance_id and ids.get(node.node) == node.instance_id]
-    return {
-        **attempt.removed,
-        **{node_facts.node: removal for node_facts in own if (removal := removal_of(facts, node_facts))},
-    }
+    early = _replaced(facts, attempt) if attempt.early else []
+    beside = [node for node in (*early, *removed_beside(facts, _lost(facts, attempt))) if by_person(node)]
+    gone = {node.node: removal for node in (*own, *beside) if (removal := removal_of(facts, node))}
+    return {**attempt.removed, **gone}
 
 
 def on_purpose(facts: JobFacts, node: NodeFacts) -> bool:
@@ -70,7 +73,7 @@ def removed(facts: JobFacts, attempt: Attempt) -> bool:
     return (
         any(on_purpose(facts, node) or _ended_again(facts, node, attempt) for node in ours)
         or _removed_at_birth(facts, attempt)
-        or removed_beside(facts, _lost(facts, attempt))
+        or bool(removed_beside(facts, _lost(facts, attempt)))
     )
 
 
@@ -135,18 +138,22 @@ def told_late(facts: JobFacts) -> NodeFacts | None:
     return None
 
 
-def removed_beside(facts: JobFacts, lost: datetime | None) -> bool:
-    """Whether a person removed a VM that had outlived its own successor, once that one was lost.
+def removed_beside(facts: JobFacts, lost: datetime | None) -> list[NodeFacts]:
+    """The VMs that a person removed which had outlived their own successor, once that one was lost.
 
     Before the loss it only tidied up; and who has asked for the job since wants it back.
     """
     newest = [facts.newest] if facts.newest else []
-    ends = [
-        operation.at
+    return [
+        node
         for node in facts.outlived
-        if by_person(node) and not asked_since(node, *newest) and (operation := cause_of(node))
+        if by_person(node)
+        and not asked_since(node, *newest)
+        and (cause := cause_of(node))
+        and lost is not None
+        and cause.at is not None
+        and cause.at >= lost
     ]
-    return lost is not None and any(at is not None and at >= lost for at in ends)
 
 
 def may_be_removed(facts: JobFacts, attempt: Attempt) -> bool:

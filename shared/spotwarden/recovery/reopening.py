@@ -16,7 +16,7 @@ STARTS = {"start", "resume"}
 def started_again(facts: JobFacts, node: NodeFacts) -> bool:
     """Whether a person has started this instance of the closed attempt, after what closed it."""
     over = last_closed(facts)
-    if over is None or not node.instance_id or node.instance_id not in instances_of(over).values():
+    if over is None or not node.instance_id or node.instance_id not in startable(over):
         return False
     since = closed_at(over, node.node)
     return any(
@@ -32,7 +32,7 @@ def is_open_again(facts: JobFacts, node: NodeFacts) -> bool:
     befalls that until a sweep sees it.
     """
     over, opened = last_closed(facts), opened_at(facts)
-    if over is None or opened is None or node.instance_id not in instances_of(over).values():
+    if over is None or opened is None or node.instance_id not in startable(over):
         return False
     if started_again(facts, node) or (node.instance is not None and alive(node.instance)):
         return True
@@ -45,7 +45,7 @@ def opened_at(facts: JobFacts) -> datetime | None:
     over, newest = last_closed(facts), facts.newest
     if over is None or newest is None:
         return None
-    ids = {*instances_of(over).values()} - {""}
+    ids = startable(over).keys()
     moments = [
         operation.at
         for node in facts.nodes
@@ -81,7 +81,7 @@ def started_since(facts: JobFacts, log: Sequence[Operation]) -> dict[str, str]:
         began.setdefault(operation.target_id, []).append(operation.at)
     return {
         node: name
-        for node, name in instances_of(over).items()
+        for name, node in startable(over).items()
         if any(at is not None and at > closed_at(over, node) for at in began.get(name, ()))
     }
 
@@ -100,6 +100,16 @@ def last_closed(facts: JobFacts) -> Attempt | None:
 def instances_of(attempt: Attempt) -> dict[str, str]:
     """The instances that an attempt has, or stands in for where it has none of a node."""
     return {**attempt.replaces, **attempt.instances}
+
+
+def startable(over: Attempt) -> dict[str, str]:
+    """The instances that open the job again where a person starts one, each with its node.
+
+    Beside those of the attempt it is what somebody has removed: the job may have run on that.
+    """
+    removed = {node: removal.instance_id for node, removal in over.removed.items()}
+    ids = {name: node for of in (instances_of(over), removed) for node, name in of.items()}
+    return {name: node for name, node in ids.items() if name}
 
 
 def closed_at(over: Attempt, node: str) -> datetime:
