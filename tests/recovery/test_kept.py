@@ -205,15 +205,23 @@ def test_an_older_vm_that_its_owner_starts_is_the_job_again(some, walk, asked, o
 
 
 @pytest.mark.parametrize(
-    ("ends", "again"), [("compute.instances.guestTerminate", False), ("compute.instances.preempted", True)]
+    ("ends", "user", "again"),
+    [
+        ("compute.instances.guestTerminate", "system", False),
+        ("stop", "job@p.iam.gserviceaccount.com", False),
+        ("stop", "system", True),
+        ("compute.instances.preempted", "system", True),
+    ],
 )
-def test_a_vm_that_its_owner_started_and_that_shut_down_ends_its_job(some, walk, asked, ours, ends, again):
-    """Recovery was about to start it: its program has come to an end meanwhile, unless it was preempted."""
+def test_a_vm_that_its_owner_started_and_that_shut_down_ends_its_job(
+    some, walk, asked, ours, ends, user, again
+):
+    """Recovery was about to start it: its program has come to an end meanwhile, unless Google ended it."""
     lost = NOW - timedelta(minutes=10)
     history = (
         some.operation(at=lost),
         some.operation("start", name="op-2", at=lost + timedelta(minutes=1), user="ada@x.org"),
-        some.operation(ends, name="op-3", at=lost + timedelta(minutes=2)),
+        some.operation(ends, name="op-3", at=lost + timedelta(minutes=2), user=user),
     )
     vm = some.instance(status=Status.TERMINATED, started=lost + timedelta(minutes=1))
     claimed = some.attempt(

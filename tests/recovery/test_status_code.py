@@ -79,6 +79,23 @@ def test_one_of_a_vm_that_was_to_be_moved_is_not_late_until_another_has_taken_ov
     assert late(newest=moved, attempt="1", instance_id="9999")
 
 
+@pytest.mark.parametrize(
+    ("facts", "is_so"),
+    [
+        ({}, False),
+        ({"instances": {"test-vm": "2002"}}, True),
+        ({"early": True}, True),
+        ({"lost": None}, True),
+        ({"replaces": {"test-vm": "1001", "other": "1002"}}, True),
+    ],
+)
+def test_one_of_a_vm_that_was_down_and_that_somebody_has_started_is_not_late(facts, is_so):
+    """Its owner was first; not where it may have run on, nor once another VM has taken over."""
+    claimed = replace(SECOND_ATTEMPT, instances={}, replaces={"test-vm": "1001"}, lost=NOW)
+    assert late(newest=replace(claimed, **facts), attempt="1", instance_id="1001") is is_so
+    assert late(newest=replace(claimed, **facts), attempt="1", instance_id="9999")
+
+
 def test_without_any_attempt_on_record_nothing_is_late():
     """There is none that it could have come too late for."""
     assert not late(newest=None, attempt="1")

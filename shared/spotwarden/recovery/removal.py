@@ -85,13 +85,15 @@ def why_removed(facts: JobFacts, attempt: Attempt) -> str:
 
 
 def _ended_again(facts: JobFacts, node: NodeFacts, attempt: Attempt) -> bool:
-    """Whether a person has started a single VM since it was lost, and it has shut down: so ends a job."""
+    """Whether a person has started a single VM since it was lost, and it has gone by itself: so jobs end."""
     if attempt.lost is None or attempt.early or len(attempt.replaces) > 1:
         return False
     lost, stopped = attempt.lost, removal_of(facts, node)
     started = any(is_persons_start(item) and item.at and item.at > lost for item in node.history)
+    if not started or stopped is None:
+        return False
     # A limit of its own time is no such end: Compute Engine stops it then.
-    return started and stopped is not None and stopped.kind == "compute.instances.guestTerminate"
+    return stopped.kind == "compute.instances.guestTerminate" or actor(stopped.user) is Actor.MACHINE
 
 
 def _removed_at_birth(facts: JobFacts, attempt: Attempt) -> bool:

@@ -41,6 +41,14 @@ class AttemptClaim(Protocol):
     def planned(self) -> str:
         """Why a job that ran is moved; "" where it was lost."""
 
+    @property
+    def early(self) -> bool:
+        """Whether what it stands in for may still run."""
+
+    @property
+    def lost(self) -> datetime | None:
+        """When that was lost; None where a person asked for the attempt."""
+
 
 def code_in(data: bytes) -> str:
     """The status as people are told it: on one line, and no more than its beginning."""
@@ -57,14 +65,20 @@ def is_late(metadata: Mapping[str, str], at: datetime, newest: AttemptClaim | No
     """Whether a status that was written `at` is of an attempt before the newest, and came too late.
 
     One that came before the newest's claim is the job's end all the same: the claim did not know of it. So
-    is one of a VM that was to be moved, as long as nothing has taken over from it. One of two attempts ago
-    never is, for the job has gone on since. One that names no attempt is taken for the newest's, and so is
-    one of a VM that the newest has as its own.
+    is one of a VM that was to be moved, or was down and somebody has started, as long as nothing has taken
+    over from it. One of two attempts ago never is, for the job has gone on since. One that names no attempt
+    is taken for the newest's, and so is one of a VM that the newest has as its own.
     """
     said = attempt_in(metadata)
     if newest is None or said is None or said >= newest.number:
         return False
-    own = newest.replaces if newest.planned and not newest.instances else newest.instances
+    waits = (newest.planned or _was_down(newest)) and not newest.instances
+    own = newest.replaces if waits else newest.instances
     if metadata.get(INSTANCE_ID) in own.values():
         return False
     return said < newest.number - 1 or at > newest.created
+
+
+def _was_down(newest: AttemptClaim) -> bool:
+    """Whether the one VM that it stands in for did not run when it was claimed."""
+    return newest.lost is not None and not newest.early and len(newest.replaces) == 1

@@ -53,6 +53,7 @@ class Launched(msgspec.Struct, frozen=True, kw_only=True):
     instances: dict[str, str] = {}
     replaces: dict[str, str] = {}
     early: bool = False
+    lost: Moment | None = None
     planned: str = ""
     removed: dict[str, Removal] = {}
     tries: tuple[Try, ...] = ()
