@@ -42,7 +42,8 @@ class Job(msgspec.Struct, kw_only=True):
     """One job. `over` says how it ended, "" while it is open; `over_at` is its place in the order of things.
 
     It is `doubtful` once it has shut itself down while something befell it: it may go on or be closed.
-    It is `smaller` once its owner has removed a node of it: then it goes on without, or is closed.
+    It is `smaller` once its owner has removed a node of it: then it goes on without, or is closed. One that
+    was `removed_late` was removed while it was being taken, which the log told late: it may come back, too.
     `hurt` is true once something befell it that it must come back from. `launches` counts its developer's
     own launches. `stopped` are the ids that its owner stopped last. `doomed` are the ids of its VMs that were
     told of their end, `leaving` those that it may have a successor beside, to move to. `machines` are the
@@ -60,6 +61,7 @@ class Job(msgspec.Struct, kw_only=True):
     over_since: datetime | None = None
     hurt: bool = False
     doubtful: bool = False
+    removed_late: str = ""
     smaller: str = ""
     stopped: tuple[str, ...] = ()
     launches: int = 0

@@ -40,7 +40,10 @@ def _job(world: World, job: Job) -> list[str]:
     if job.doubtful and records and records[-1]["state"] in CLOSED and told_of(world, job.name):
         return []
     # Of a gang that bends a node that shut itself down is not wanted any more, and the others go on.
-    less = {"node_removed"} if job.kind is Kind.BENT and job.doubtful and up else set()
+    goes_on = job.kind is Kind.BENT and job.doubtful and bool(up)
+    if job.removed_late and len(job.nodes) > 1:
+        goes_on = up == sorted({*job.nodes} - {job.removed_late})
+    less = {"node_removed"} if goes_on else set()
     if told_of(world, job.name) & {*less, "not_recoverable", "quarantined"}:
         return []
     state = records[-1]["state"] if records else "no record"

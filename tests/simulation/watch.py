@@ -217,7 +217,7 @@ class Watch:
             self._fault(f"a sweep deleted {name}")
 
     def _answered(self, node: str, generation: int) -> bool:
-        """Put aside, of a job that is over, of a node that lives, or named in the ledger."""
+        """Put aside, of a job that is over or may be closed, of a node that lives, or named in the ledger."""
         store, job = self._cloud.store, self._nodes.get(node)
         kept = store.entries("spotwarden/quarantine/")
         if any(entry.name.endswith(f"@{generation}") for entry in kept):
@@ -229,6 +229,8 @@ class Watch:
             return True
         records = [store.read(entry.name) for entry in store.entries(f"{job.name}{LAUNCHED}")]
         told = [record.data for record in records if record]
+        if told and job.doubtful and msgspec.json.decode(told[-1])["state"] in ledger.CLOSED:
+            return True
         if told and job.kind is Kind.BENT and node in msgspec.json.decode(told[-1])["lacking"]:
             # It was taken before it had joined: what it was made for is missing anyhow, and asked for again.
             return True

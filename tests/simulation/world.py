@@ -133,7 +133,9 @@ class World(Ground):
         vms = [vm for job in jobs for vm in self.vms_of(job) if vm.seen.status is Status.STOPPING]
         if vms:
             vm = vms[command.vm % len(vms)]
-            self._end_by_owner(self.nodes[vm.node])
+            job = self.nodes[vm.node]
+            self._end_by_owner(job)
+            job.removed_late = vm.node if job.doubtful else ""
             self._take_down(vm, keep=command.keep)
 
     def _removenode(self, command: c.RemoveNode) -> None:

@@ -1,0 +1,68 @@
+"""What the judge of recovery sees, where it lets a job be closed, or go on with less."""
+
+from datetime import timedelta
+
+import msgspec
+import pytest
+
+from tests.simulation import commands as c
+from tests.simulation.jobs import Job
+from tests.simulation.process import silenced
+from tests.simulation.run import Setting
+from tests.simulation.verdict import open_ends
+from tests.simulation.world import World
+
+REMOVED_LATE = (
+    c.Submit(kind=c.Kind.GANG, nodes=3),
+    c.Lag(seconds=60),
+    c.Preempt(vm=1, word=c.Word.NONE),
+    c.Interfere(),
+)
+"""An owner stops a node of a gang while it is preempted, and the log tells of both at once."""
+
+
+@pytest.fixture
+def smaller() -> World:
+    """The world in which that gang goes on without the node."""
+    setting = Setting()
+    world = setting.world()
+    assert setting.faults(REMOVED_LATE, world)[0] == []
+    assert len(world.running(world.jobs[0])) == 2
+    return world
+
+
+def test_a_gang_goes_on_without_a_node_only_where_its_owner_was_told(smaller):
+    """Without the notice nobody knows that it is smaller."""
+    smaller.cloud.notices.messages.clear()
+    assert "is open, but of 3 nodes" in open_ends(smaller)[0]
+
+
+def test_a_gang_goes_on_without_the_very_node_that_its_owner_removed(smaller):
+    """Another one that is missing was lost."""
+    job: Job = smaller.jobs[0]
+    assert job.removed_late in job.nodes
+    job.removed_late = next(node for node in job.nodes if node != job.removed_late)
+    assert "is open, but of 3 nodes" in open_ends(smaller)[0]
+
+
+@pytest.mark.parametrize(("state", "faults"), [("running", 1), ("stopped", 0)])
+def test_a_marker_of_a_job_that_may_be_closed_goes_only_once_it_is(state, faults):
+    """While it is open no record answers that of a VM which is on none, whatever its owner did meanwhile."""
+    world = Setting().world()
+    commands = (
+        c.Submit(kind=c.Kind.SOLO),
+        c.Lag(seconds=60),
+        c.Preempt(word=c.Word.EMPTY),
+        c.Interfere(),
+        c.Pass(seconds=40),
+    )
+    with silenced():
+        for command in commands:
+            world.do(command)
+    store, record = world.cloud.store, "solo-0/metadata/attempts/1.json"
+    said = {**msgspec.json.decode(store.read(record).data), "state": state, "instances": {}}
+    store.write(record, msgspec.json.encode(said), generation=None)
+    (marker,) = store.entries("preempted-jobs/")
+    clears = ("delete", (marker.name,), {"generation": marker.generation})
+    world.watch.asking(world.new_process(timedelta(0)), *clears)
+    assert len(world.watch.broken) == faults
