@@ -195,7 +195,7 @@ class PlaneGround(ABC):
         )
         process, policy = SleepyProcess(tick, self.sequence, self.oracle), self.policy
         settings = self.settings
-        self.oracle.policies[tick.sweep] = policy
+        self.oracle.policies[tick.sweep], self.oracle.starts[tick.sweep] = policy, self.now()
         process.begin(
             lambda cloud: work(SweepContext.open(cloud, settings, policy, tick)), self.ports(), self.wrap
         )

@@ -249,12 +249,18 @@ class Guests:
             self._mark(vm, self._body(job, vm, early=True, handed_over=True))
 
     def go_back(self, vm: Vm, waited: timedelta = timedelta(0)) -> None:
-        """Go on, since it was not taken: as a member, or once a record names it."""
+        """Go on, since it was not taken: as a member, or once a record names it.
+
+        Where the whole gang is made anew its job kit finds that record, and trains no more.
+        """
         job = self._mine[vm.seen.id]
-        if vm.seen.status is not Status.RUNNING or waited > UNBELIEVED:
-            return
-        job.doomed.discard(vm.seen.id)
         newest = next(reversed(records_of(self._cloud, self._layout, job)), None)
+        made_anew = newest is not None and not newest.bent and vm.seen.id in newest.replaces.values()
+        if vm.seen.status is not Status.RUNNING or waited > UNBELIEVED or made_anew:
+            return
+        if vm.seen.id in job.doomed:
+            job.doomed.discard(vm.seen.id)
+            job.back[vm.seen.id] = self._cloud.clock.now()
         lacking = newest.lacking.get(vm.node) if newest else None
         if lacking is not None and lacking.instance_id == vm.seen.id:
             self._silence(vm)

@@ -50,9 +50,10 @@ class PlaneJob(RecoveredJob, kw_only=True):
     has ended it. `version` counts the scripts that its owner has stored after the first. `started` are
     the ids of its VMs that ran once a person had started some of them again, `beside` those that a person
     started while another attempt lived. `allowed` are the machine types that its owner ever let it have.
-    `less` are the nodes that a person has removed of a gang that bends. A Flex-start VM of its waits for
-    `valid` seconds and runs for `longest`, then it is `kept`, stopped, or deleted; one that `climbs` has a
-    ladder.
+    `less` are the nodes that a person has removed of a gang that bends, `back` when a VM of it that had
+    handed over went on, and `made_anew` the attempt by which all of it is made again. A Flex-start VM of its
+    waits for `valid` seconds and runs for `longest`, then it is `kept`, stopped, or deleted; one that
+    `climbs` has a ladder.
     """
 
     owner: str = ""
@@ -74,6 +75,8 @@ class PlaneJob(RecoveredJob, kw_only=True):
     told_by_person: bool = False
     version: int = 0
     less: set[str] = msgspec.field(default_factory=set)
+    back: dict[str, datetime] = msgspec.field(default_factory=dict)
+    made_anew: int = 0
     allowed: set[str] = msgspec.field(default_factory=set)
     valid: int = 0
     longest: int = 0

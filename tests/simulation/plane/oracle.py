@@ -83,6 +83,7 @@ class Oracle:
         self.broken: list[str] = []
         self.moves = False
         self.policies: dict[str, Policy] = {}
+        self.starts: dict[str, datetime] = {}
         self.new_policy: datetime | None = None
         self.removals: list[Removal] = []
         self.lost: dict[str, datetime] = {}
@@ -336,14 +337,22 @@ class Oracle:
                 self.fault(f"{process.tick.sweep}: nobody watches {call}{arguments}")
 
     def asked(self, process: Process, call: str, arguments: tuple[Any, ...], before: Any) -> None:
-        """A job whose move was refused has one VM, and no second one beside it from now on."""
-        del process, before
+        """A job whose move was refused has one VM, and no second one beside it from now on.
+
+        A gang that bends is made anew where fewer than enough ran for all that this sweep has seen.
+        """
+        del before
         if call != "write" or LEDGER not in arguments[0]:
             return
         record = msgspec.json.decode(arguments[1])
-        for job in self._world.jobs:
-            if job.leaving and job.name == record["job"] and record["state"] == "running":
-                job.leaving -= {*record["instances"].values()}
+        job = next((job for job in self._world.jobs if job.name == record["job"]), None)
+        if job is None:
+            return
+        if job.leaving and record["state"] == "running":
+            job.leaving -= {*record["instances"].values()}
+        if job.kind is Kind.BENT and record["state"] == "claimed":
+            seen = self._up(job, before=self.starts.get(process.tick.sweep))
+            job.made_anew = record["number"] if len(seen) < job.least else job.made_anew
 
     def _writing(
         self,
@@ -555,12 +564,12 @@ class Oracle:
     def _not_replaced(self, job: PlaneJob, vm: Vm) -> str:
         """Recovery removes what Compute Engine has taken or stopped, and the rest of that gang.
 
-        Of a gang that bends the rest goes only where it is not enough any more.
+        Of a gang that bends the rest goes only where it is not enough any more, or was not as it was claimed.
         """
-        # What has handed over since it was told of its end is none of those that run on.
-        there = [other for other in self.there(job) if other.seen.id not in job.doomed]
-        up = {other.node for other in there if other.seen.status in UP}
-        if job.kind is Kind.BENT and vm.node in up and len(up) >= job.least and not job.over:
+        up = self._up(job)
+        enough = job.kind is Kind.BENT and vm.node in up and len(up) >= job.least and not job.over
+        newest = self._newest(job)
+        if enough and (newest["state"] == "running" or newest.get("number") != job.made_anew):
             return "enough of a gang that bends runs, and it is one of these"
         if vm.seen.status in ASIDE or vm.seen.id in job.doomed or job.doubtful:
             return ""
@@ -577,6 +586,11 @@ class Oracle:
         if self._short(vm):
             return ""
         return "nothing that Compute Engine did made it go, and nobody was warned"
+
+    def _up(self, job: PlaneJob, before: datetime | None = None) -> set[str]:
+        """The nodes that run, but for those that have handed over, and have not gone on (before then)."""
+        late = {vm_id for vm_id, at in job.back.items() if before is not None and at >= before}
+        return {vm.node for vm in self.there(job) if vm.seen.status in UP and vm.seen.id not in late}
 
     def _short(self, vm: Vm) -> bool:
         """Whether its launch never got all its VMs: then all of them are made anew elsewhere."""

@@ -97,6 +97,17 @@ SEEN: dict[str, tuple[tuple[Command, ...], str]] = {
         ),
         "kept-0 is started again, though its owner has stopped it",
     ),
+    "a gang that bends is made anew at each loss": (
+        (
+            p.Launch(kind=Kind.BENT, told=True),
+            p.Tick(minutes=5),
+            p.Announce(vm=0, times=2),
+            Pass(seconds=170),
+            Preempt(vm=1, word=Word.NONE),
+            p.Tick(minutes=5),
+        ),
+        "enough of a gang that bends runs",
+    ),
     "each warning is taken back": ((*_launched(odd=True), p.Tick(minutes=40)), "still violates the policy"),
 }
 """By the mutant's name: a history in which it shows, and what the judge says of it."""
