@@ -7,3 +7,8 @@ TPU = "tpu"
 def is_tpu(kind: str) -> bool:
     """Whether accelerators of this type are TPU chips; else they are GPUs."""
     return kind.startswith(TPU)
+
+
+def noun(kind: str) -> str:
+    """What a person calls one accelerator of this type."""
+    return "TPU chip" if is_tpu(kind) else "GPU"

@@ -80,6 +80,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     which the rule counts (hours, or money). `remediations` are the newest try for each target, `failures` how
     often acting has failed in a row, `told` the ids of other notices about it, `labels` the names of those
     that we have put on its VMs, `answered` the ids of the offers that were taken up: none counts twice.
+    `title` is what is wrong, as the end of a sentence, "" for the rule's own TITLE.
     `approval` is there where the remedy is for more VMs than a sweep may act upon.
     """
 
@@ -91,6 +92,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     looks: int = 1
     since: Moment | None = None
     reason: str = ""
+    title: str = ""
     evidence: Mapping[str, str] = {}
     remedy: Remedy = Remedy.NONE
     due: Moment | None = None

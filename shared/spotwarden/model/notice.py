@@ -59,7 +59,8 @@ class Notice(msgspec.Struct, frozen=True, kw_only=True):
     where it stands as `model.spans.moment` writes it; but none after `latest`, which is when an earlier
     warning lets it happen whether this one arrives or not. `instances` are the VMs that it is about, `case`
     what it can be answered to, in one of the `ways`. `tables` are for whoever reads at leisure: nothing that
-    matters stands in them alone.
+    matters stands in them alone. `title` is what is wrong, as the end of a sentence, where a case has another
+    than its rule; the subject says it.
     """
 
     id: str
@@ -80,3 +81,4 @@ class Notice(msgspec.Struct, frozen=True, kw_only=True):
     case: CaseRef | None = None
     ways: tuple[Way, ...] = ()
     tables: tuple[Table, ...] = ()
+    title: str = ""

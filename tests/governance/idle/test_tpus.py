@@ -6,8 +6,9 @@ from msgspec.structs import replace
 from spotwarden.model.case import CaseState
 from spotwarden.model.governance import IdleLimits, Remedy
 from spotwarden.model.load import GpuLoads
+from spotwarden.notify.templates.subjects import subject
 from tests.fakes.world import load
-from tests.governance.idle.idle_vms import NOW, POLICY, found, grid, vm
+from tests.governance.idle.idle_vms import NOW, POLICY, found, grid, row, vm
 from tests.governance.idle.idle_world import IdleWorld
 
 FOUR = {"gpu": "tpu-v6e", "gpus": 4}
@@ -26,6 +27,9 @@ def test_chips_that_do_nothing_are_told_of_and_stopped(world):
     world.ticks(hours=3)
     assert world.kinds() == ["idle_warning", "idle_warning", "idle_acted"]
     assert world.asked() == [("stop", made)]
+    assert [subject([notice]).partition(": ")[2] for notice in world.notices()] == [
+        "TPUs are idle", "TPUs are idle", "stopped (idle TPUs)"
+    ]  # fmt: skip
 
 
 def test_one_chip_at_work_keeps_the_vm(world):
@@ -40,7 +44,8 @@ def test_chips_of_which_nothing_is_heard_are_unknown_and_never_stopped(world):
     world.vm(**FOUR)
     world.ticks(hours=12)
     assert world.asked() == []
-    assert len(world.kinds()) == 1
+    [told] = world.notices()
+    assert subject([told]).endswith(": can't check its TPUs")
 
 
 def test_gpus_and_tpus_are_judged_side_by_side(world):
@@ -131,3 +136,9 @@ def test_an_owner_is_told_what_reports_tpus():
     assert finding.reason == "The TPU chips of train report no metrics."
     assert "AI Telemetry Collector" in finding.todo
     assert "Ops Agent" not in finding.todo
+
+
+def test_a_chip_that_has_not_reported_is_called_a_chip():
+    """Of one chip of four nobody can tell what the three do."""
+    finding = found(machine=CHIPS, rows={"11": row(gpus=3)})
+    assert "3 of 4 TPU chips reported" in finding.reason

@@ -37,7 +37,10 @@ def test_a_slice_none_of_whose_hosts_gets_on_is_deleted_as_one(world):
     assert deleted_groups(world) == [(made.group.name, made.group.id)]
     assert asked_of_vms(world) == []
     assert world.kinds() == ["stall_warning", "stall_acted"]
-    assert world.notices()[0].what == "TPU slice trainer (4 VMs) has stopped making progress"
+    warning = world.notices()[0]
+    assert warning.what == "TPU slice trainer (4 VMs) has stopped making progress"
+    assert warning.evidence["busiest TPU chip in the last hour"] == "unknown"
+    assert "GPU" not in str(warning)
 
 
 def test_a_slice_whose_loss_is_no_number_is_closed_and_deleted_as_one(world):

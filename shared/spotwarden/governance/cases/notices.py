@@ -51,9 +51,9 @@ MOST_INSTANCES = 256
 """So many VMs are named in a notice; a case about more is named by its job."""
 
 
-def title_of(rule: str) -> str:
-    """What is wrong by this rule, as the end of a sentence; a rule that is no more is called by its name."""
-    return RULES[rule].TITLE if rule in RULES else rule
+def title_of(case: Case) -> str:
+    """What is wrong, as the end of a sentence; a rule that is no more is called by its name."""
+    return case.title or (RULES[case.rule].TITLE if case.rule in RULES else case.rule)
 
 
 def warning(
@@ -90,7 +90,7 @@ def warning(
         id=f"{base_id(case)}/warning-{len(case.warnings) + 1}-{_promise(case, hindered)}",
         kind=f"{case.rule}_warning",
         severity=Severity.URGENT if phrase and not hindered and finding.level > 1 else Severity.WARNING,
-        what=f"{name_of(case)} {finding.title or title_of(case.rule)}",
+        what=f"{name_of(case)} {title_of(case)}",
         why=finding.reason,
         todo=_either(finding.todo, f"To keep it as it is, run {keep}" if phrase else ""),
         then=then,
@@ -111,7 +111,7 @@ def unknown(case: Case, finding: Finding, policy: Policy, tick: Tick) -> Notice:
         id=f"{base_id(case)}/unknown",
         kind=f"{case.rule}_unknown",
         severity=Severity.INFO,
-        what=f"We couldn't check whether {name_of(case)} {finding.title or title_of(case.rule)}",
+        what=f"We couldn't check whether {name_of(case)} {title_of(case)}",
         why=finding.reason,
         todo=finding.todo,
         then="Spotwarden takes no action, because it can't verify this.",
@@ -279,6 +279,7 @@ def case_notice(case: Case, policy: Policy, tick: Tick, **said: object) -> Notic
         "at": tick.now,
         "owner": told,
         "evidence": evidence,
+        "title": case.title,
         "instances": subject.targets[:MOST_INSTANCES],
         "case": CaseRef(rule=case.rule, key=case.key, opened=case.opened),
         **said,

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from spotwarden.model.accelerators import noun
 from spotwarden.model.fleet import Machine
 from spotwarden.model.governance import IdleLimits
 from spotwarden.model.load import Buckets, GpuLoads, VmLoad
@@ -76,13 +77,13 @@ def verdict(
         return CONTENT
     settled = now - limits.lag
     for load_bucket in window:
-        if gap := _gap(load_bucket, machine.gpus, limits.coverage, settled):
+        if gap := _gap(load_bucket, machine, limits.coverage, settled):
             return LoadVerdict(state=LoadState.UNKNOWN, gap=gap)
     before = takewhile(
         lambda item: (
             item.top < limits.threshold
             and item.start >= able
-            and not _gap(item, machine.gpus, limits.coverage, settled)
+            and not _gap(item, machine, limits.coverage, settled)
         ),
         reversed(buckets[: -len(window)]),
     )
@@ -120,19 +121,20 @@ def _padded(values: Sequence[float], count: int) -> Sequence[float]:
     return values if len(values) == count else (*values, *(-1.0,) * count)[:count]
 
 
-def _gap(bucket: LoadBucket, gpus: int, coverage: float, settled: datetime) -> str:
+def _gap(bucket: LoadBucket, machine: Machine, coverage: float, settled: datetime) -> str:
     """What a bucket lacks of the points that must have come by `settled`; "" for nothing.
 
     Where more GPUs reported than there are, an agent came back under another name for them: then the points
     of one GPU stand in two rows, and one point of each has to do.
     """
+    gpus = machine.gpus
     minutes = (min(bucket.end, settled) - bucket.start) // MINUTE
     if minutes < 1:
         return ""
     if bucket.gpus < 1 or bucket.points < 1:
         return f"nothing was reported {_when(bucket)}"
     if bucket.gpus < gpus:
-        return f"{bucket.gpus} of {gpus} GPUs reported {_when(bucket)}"
+        return f"{bucket.gpus} of {gpus} {noun(machine.gpu)}s reported {_when(bucket)}"
     needed = max(1, int(coverage * minutes))
     if bucket.gpus == gpus and bucket.points < needed:
         return f"{bucket.points} of {minutes} points came {_when(bucket)}"

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 from msgspec.structs import replace
 
-from spotwarden.model.accelerators import is_tpu
+from spotwarden.model.accelerators import is_tpu, noun
 from spotwarden.model.finding import Finding, Reading, Subject
 from spotwarden.model.fleet import KEEP_LABEL, Machine
 from spotwarden.model.governance import IdleLimits, Remedy
@@ -75,7 +75,7 @@ def only_told(finding: Finding, moved: datetime) -> Finding:
 
 def unknown(machine: Machine, subject: Subject, limits: IdleLimits, *, gap: str, spared: str) -> Finding:
     """The finding about a VM of whose GPUs nobody knows whether they work."""
-    kind, what = f"{machine.gpus} x {machine.gpu or 'GPU'}", _noun(machine)
+    kind, what = f"{machine.gpus} x {machine.gpu or 'GPU'}", noun(machine.gpu)
     if gap:
         reason = f"Some metrics of the {what}s of {machine.name} are missing: {gap}."
     else:
@@ -130,18 +130,14 @@ def blind(problem: str, limits: IdleLimits, *, tpus: bool) -> Finding:
     )
 
 
-def _noun(machine: Machine) -> str:
-    return "TPU chip" if is_tpu(machine.gpu) else "GPU"
-
-
 def _gpus(machine: Machine) -> str:
     if machine.gpus == 1:
-        return f"The {_noun(machine)} of {machine.name} has"
-    return f"All {machine.gpus} {_noun(machine)}s of {machine.name} have"
+        return f"The {noun(machine.gpu)} of {machine.name} has"
+    return f"All {machine.gpus} {noun(machine.gpu)}s of {machine.name} have"
 
 
 def _evidence(machine: Machine, began: datetime, idle: timedelta, top: float) -> Mapping[str, str]:
-    hours, what = machine.gpus * idle / timedelta(hours=1), _noun(machine)
+    hours, what = machine.gpus * idle / timedelta(hours=1), noun(machine.gpu)
     return {
         f"{what}s": f"{machine.gpus} x {machine.gpu or 'GPU'}, all reporting",
         f"busiest {what}": f"{max(top, 0.0):.1f}%",
@@ -154,7 +150,7 @@ def _todo(machine: Machine, now: datetime) -> str:
     tomorrow = (now + timedelta(days=1)).date()
     what = "job" if machine.group else "VM"
     return (
-        f"use the {_noun(machine)}s, or stop the {what}. To exempt it for a day, run "
+        f"use the {noun(machine.gpu)}s, or stop the {what}. To exempt it for a day, run "
         f"`gcloud compute instances add-labels {machine.name} --zone={machine.zone} "
         f"--labels={KEEP_LABEL}={tomorrow}`"
     )

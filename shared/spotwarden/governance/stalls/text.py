@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from spotwarden.governance.signals.facts import JobRecord
 from spotwarden.governance.signals.motion import at_rest_below, present
 from spotwarden.governance.signals.table import SignalKind, SignalSource, newest, signals, unread
+from spotwarden.model.accelerators import noun
 from spotwarden.model.fleet import Machine
 from spotwarden.model.governance import StallLimits
 from spotwarden.model.spans import moment, span
@@ -57,7 +58,7 @@ def steps(record: JobRecord) -> dict[str, float]:
 def evidence(
     record: JobRecord, nodes: Sequence[Machine], limits: StallLimits, limit: timedelta, now: datetime
 ) -> Mapping[str, str]:
-    """Each sign with its age, and what its CPUs and GPUs do."""
+    """Each sign with its age, and what its CPUs, GPUs and TPU chips do."""
     rows = present(record)
     progress = SignalKind.PROGRESS
     line = newest(rows, progress, SignalSource.LOG_LINE)
@@ -69,7 +70,7 @@ def evidence(
         "newest object in output/": _ago(newest(rows, progress, SignalSource.OUTPUT), now),
         "last log line": "unknown" if unread(rows) else _ago(line, now),
         "busiest CPU in the last hour": _cpu(record, nodes, limits),
-        "busiest GPU in the last hour": _gpu(record, nodes),
+        f"busiest {noun(nodes[0].gpu if nodes else '')} in the last hour": _gpu(record, nodes),
         "longest silence so far": span(gap) if gap else "",
         "silence limit": span(limit),
     }

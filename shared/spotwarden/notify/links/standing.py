@@ -64,7 +64,7 @@ def facts(case: Case, policy: Policy, now: datetime) -> tuple[tuple[str, str], .
 
 
 def _facts(case: Case, policy: Policy, now: datetime) -> Iterator[tuple[str, str]]:
-    yield "What", f"{name_of(case)} {title_of(case.rule)}"
+    yield "What", f"{name_of(case)} {title_of(case)}"
     yield "Why", case.reason
     yield "Case", f"{case.rule} {case.key}"
     yield "Status", standing(case, now) + (f" by {case.kept_by}" if is_kept(case, now) else "")

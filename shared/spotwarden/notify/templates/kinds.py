@@ -125,6 +125,8 @@ _SUBJECTS = {
     "compliance": ("violates the policy", "policy violation", "can't check it against the policy"),
 }
 """By rule: what is wrong, the same as a cause, and that nobody could tell; as short as a subject must be."""
+_TITLED = {"has idle TPUs": ("TPUs are idle", "idle TPUs", "can't check its TPUs")}
+"""The same by a notice's `title`, where the rule's words would not be true."""
 _OF_CASES = {
     "warning": (
         "{}",
@@ -146,8 +148,9 @@ _OF_CASES = {
 }
 
 
-def _subject(form: str, rule: str) -> str:
-    wrong, cause, unclear = _SUBJECTS.get(rule, (rule, rule, f"can't check {rule}"))
+def _subject(form: str, rule: str, title: str = "") -> str:
+    named = _SUBJECTS.get(rule, (rule, rule, f"can't check {rule}"))
+    wrong, cause, unclear = _TITLED.get(title, named)
     return form.format(wrong, cause=cause, unclear=unclear)
 
 
@@ -163,3 +166,11 @@ OF_RULES: Mapping[str, NoticeKind] = {
 }
 KINDS: Mapping[str, NoticeKind] = {**_OF_JOBS, **OF_RULES}
 """By the notice's `kind`."""
+
+
+def subject_of(kind: str, title: str) -> str:
+    """What follows the job's name in the subject of such a notice; "" for what has a subject of its own."""
+    rule, _, phase = kind.rpartition("_")
+    if title in _TITLED and kind in OF_RULES:
+        return _subject(_OF_CASES[phase][0], rule, title)
+    return KINDS[kind].subject if kind in KINDS else ""

@@ -29,6 +29,7 @@ _FIELDS = {
     "instances": "The VMs that it is about.",
     "case": "The case that it is about, where it can be answered to; null for none.",
     "ways": "How it can be answered.",
+    "title": 'What is wrong, as the end of a sentence; "" for what is wrong by the rule.',
     "tables": "Tables of figures; a weekly report has some.",
 }
 

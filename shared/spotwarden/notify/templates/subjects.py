@@ -11,7 +11,7 @@ from datetime import UTC, tzinfo
 
 from spotwarden.model.notice import TEST, Notice, Severity
 from spotwarden.model.threads import Threads
-from spotwarden.notify.templates.kinds import KINDS
+from spotwarden.notify.templates.kinds import subject_of
 from spotwarden.notify.templates.text import brief_clock, clean, count, cut, cut_middle
 
 LONGEST = 60
@@ -68,13 +68,13 @@ def only_job(notices: Sequence[Notice]) -> str:
 
 
 def _one(notice: Notice) -> str:
-    kind = KINDS.get(notice.kind)
-    if kind is None or not kind.subject:
+    said = subject_of(notice.kind, notice.title)
+    if not said:
         return title(notice)
     vm = notice.instances[0].name if len(notice.instances) == 1 else ""
     name = clean(notice.job or vm, _LONGEST_NAME) or _SENDER
     done = _DONE.search(notice.what)
-    what = kind.subject.replace("done (", f"{done[1]} (", 1) if done else kind.subject
+    what = said.replace("done (", f"{done[1]} (", 1) if done else said
     room = LONGEST - len(what) - len(": ") - (len(_TEST) if is_test(notice) else 0)
     return f"{cut_middle(name, room)}: {what}"
 
