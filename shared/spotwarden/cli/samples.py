@@ -43,6 +43,7 @@ class _Trouble(msgspec.Struct, frozen=True, kw_only=True):
     hint: str
     gone: str
     evidence: Mapping[str, str]
+    title: str = ""
     remedy: Remedy = Remedy.STOP
     key: str = ID
     targets: tuple[Target, ...] = (Target(id=ID, name=VM, zone=ZONE),)
@@ -87,6 +88,7 @@ _TROUBLES: Mapping[str, _Trouble] = {
         hint="report the metric: use `spotwarden run --metric 'loss=loss: ([^ ,]+)'`",
         gone="loss is a valid number again",
         evidence={f"measured on {VM}": "step 12,000: loss nan"},
+        title="reports an invalid loss",
         key=JOB,
     ),
     "idle": _Trouble(
@@ -214,7 +216,7 @@ def _of_cases(tick: Tick) -> Iterator[Notice]:
         target = trouble.targets[0].id
         remediation = Remediation(target=target, request_id="", at=tick.now, error=denied)
         yield case_notices.warning(case, finding, policy, tick, hindered="", due=due, latest=None)
-        yield case_notices.unknown(case, doubted, policy, tick)
+        yield case_notices.unknown(replace(case, title=""), doubted, policy, tick)
         yield case_notices.acted(case, policy, tick)
         yield case_notices.cleared(case, trouble.gone, policy, tick)
         if rule == "early_stop":
@@ -258,6 +260,7 @@ def _finding(rule: str, trouble: _Trouble) -> Finding:
         reason=trouble.reason,
         todo=trouble.todo,
         evidence=trouble.evidence,
+        title=trouble.title,
         level=2,
     )
 
@@ -271,6 +274,7 @@ def _case(finding: Finding, remedy: Remedy, tick: Tick) -> Case:
         opened=tick.now - 2 * _HOUR,
         looked=tick.now,
         reason=finding.reason,
+        title=finding.title,
         evidence=finding.evidence,
         remedy=remedy,
         warnings=(warned,),

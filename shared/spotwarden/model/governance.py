@@ -146,7 +146,7 @@ class EarlyStopLimits(Limits, frozen=True, kw_only=True):
     """
 
     RULE = "early_stop"
-    TITLE = "trains without improving"
+    TITLE = "meets a condition for an early stop"
     WORKS = "its metrics were in order again"
     REMEDIES = (Remedy.NONE, Remedy.STOP)
     LENIENT = {

@@ -253,3 +253,17 @@ def test_nothing_is_read_where_nothing_hangs_on_it():
     assert wanted(on_record(), [], asking(unreal=True)) is None
     assert wanted(on_record(status_code="0"), [vm()], asking(unreal=True)) is None
     assert wanted(on_record(problem="broken"), [vm()], asking(unreal=True)) is None
+
+
+@pytest.mark.parametrize(
+    ("record", "limits", "title"),
+    [
+        (measured(loss="nan"), {"unreal": True}, "reports an invalid loss"),
+        (measured(loss=11.0), {"over": {"loss": 10.0}}, "reports loss over its limit"),
+        (measured(acc=0.0), {"under": {"acc": 0.1}}, "reports acc under its limit"),
+        (gone(12_300.0, 0.5, 12_200.0), VAL, "trains without improving val"),
+    ],
+)
+def test_a_finding_says_which_condition_was_met(record, limits, title):
+    """A loss over its limit may be one that improves."""
+    assert verdict(record, policy=asking(**limits)).title == title

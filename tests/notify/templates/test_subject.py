@@ -49,6 +49,28 @@ def test_it_stays_the_same_whatever_the_moment_and_the_figures():
         ({"job": ""}, "nap-1: GPUs are idle"),
         ({"job": "", "instances": ()}, "Spotwarden: GPUs are idle"),
         ({"id": "test/1/idle_warning"}, "[test] nap: GPUs are idle"),
+        ({"title": "has idle TPUs"}, "nap: TPUs are idle"),
+        ({"kind": "early_stop_warning"}, "nap: early-stop condition met"),
+        (
+            {"kind": "early_stop_warning", "title": "reports loss over its limit"},
+            "nap: reports loss over its limit",
+        ),
+        (
+            {"kind": "early_stop_acted", "what": "nap was stopped", "title": "reports loss over its limit"},
+            "nap: stopped (loss over its limit)",
+        ),
+        (
+            {"kind": "early_stop_unknown", "title": "reports loss over its limit"},
+            "nap: can't check its metrics",
+        ),
+        (
+            {
+                "kind": "early_stop_failing",
+                "what": "it should be deleted, but",
+                "title": "reports\r\n" + "x" * 99,
+            },
+            f"nap: can't be deleted ({'x' * 24} …)",
+        ),
     ],
 )
 def test_what_happened_is_told_of_whom_it_happened_to(facts, said):

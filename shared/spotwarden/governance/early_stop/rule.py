@@ -1,14 +1,14 @@
 """Trainings that cannot come to anything any more, by what their heartbeats measure."""
 
 from collections.abc import Iterator, Sequence
-from math import isfinite
 from typing import cast
 
 from spotwarden.governance.early_stop import text as words
+from spotwarden.governance.early_stop.trouble import aim_of, find_trouble
 from spotwarden.governance.signals.facts import JobRecord, ReapFacts
 from spotwarden.governance.signals.since import first_seen
 from spotwarden.governance.signals.text import begun, owner_of, runs, subject
-from spotwarden.governance.signals.training import Aim, Track
+from spotwarden.governance.signals.training import Aim
 from spotwarden.model.attempt import AttemptState
 from spotwarden.model.brief import Brief
 from spotwarden.model.case import CaseState
@@ -16,7 +16,6 @@ from spotwarden.model.exemptions import exempt
 from spotwarden.model.finding import Finding, Reading
 from spotwarden.model.fleet import Machine
 from spotwarden.model.governance import EarlyStopLimits
-from spotwarden.model.heartbeat import Beat, number
 from spotwarden.model.policy import Policy
 from spotwarden.model.precedence import limits
 
@@ -37,13 +36,7 @@ def wanted(record: JobRecord, machines: Sequence[Machine], policy: Policy) -> Ai
     allowed = _limits(record, machines, policy)
     if not _watches(allowed) or record.problem or not _open(record) or not _nodes(record, machines):
         return None
-    return _aim(allowed)
-
-
-def _aim(allowed: EarlyStopLimits) -> Aim:
-    if allowed.patience is None:
-        return Aim()
-    return Aim(metric=allowed.metric, goal=allowed.goal, min_delta=allowed.min_delta)
+    return aim_of(allowed)
 
 
 def _watches(allowed: EarlyStopLimits) -> bool:
@@ -83,7 +76,7 @@ def _finding(record: JobRecord, nodes: Sequence[Machine], facts: ReapFacts, brie
     if missing and not facts.unreachable:
         # A gang that has lost a node is recovery's to bring back.
         return None
-    trouble = _trouble(record, allowed)
+    trouble = find_trouble(record, allowed)
     if trouble and missing:
         doubt = f"{missing} of its VMs can't be checked: the list of VMs is incomplete"
     else:
@@ -94,7 +87,8 @@ def _finding(record: JobRecord, nodes: Sequence[Machine], facts: ReapFacts, brie
         rule=RULE,
         subject=subject(record.job, record, nodes),
         reading=Reading.UNKNOWN if doubt else Reading.BAD,
-        reason=doubt or trouble,
+        reason=doubt or (trouble.reason if trouble else ""),
+        title=trouble.title if trouble and not doubt else "",
         todo=words.LOOK if trouble else words.HOW_TO_MEASURE,
         evidence=words.evidence(record.training, allowed),
         ripe=not doubt,
@@ -102,56 +96,6 @@ def _finding(record: JobRecord, nodes: Sequence[Machine], facts: ReapFacts, brie
         exempt=_exempt(record, nodes, brief),
         limits=allowed,
     )
-
-
-def _trouble(record: JobRecord, allowed: EarlyStopLimits) -> str:
-    """Why the training is to end, in words; "" where nothing speaks against it."""
-    for node, beat in sorted(record.training.beats.items()):
-        where = words.where(record, node, beat)
-        if allowed.unreal and (name := _unreal(beat)):
-            return f"{name}{where} is {beat.metrics[name]}, which is not a valid number"
-        if warm(beat.step, allowed) and (said := _beyond(beat, where, allowed)):
-            return said
-    return _no_better(record, allowed)
-
-
-def _unreal(beat: Beat) -> str:
-    """The first of its metrics that is not a number, or infinite; "" for none."""
-    return next((name for name, value in sorted(beat.metrics.items()) if not isfinite(number(value))), "")
-
-
-def _beyond(beat: Beat, where: str, allowed: EarlyStopLimits) -> str:
-    """Which bound a metric is beyond; one at its bound is within it. Not a number is beyond none."""
-    for name, bound in sorted(allowed.over.items()):
-        if name in beat.metrics and number(beat.metrics[name]) > bound:
-            return words.beyond(name + where, beat.metrics[name], "over", bound)
-    for name, bound in sorted(allowed.under.items()):
-        if name in beat.metrics and number(beat.metrics[name]) < bound:
-            return words.beyond(name + where, beat.metrics[name], "under", bound)
-    return ""
-
-
-def warm(step: float | None, allowed: EarlyStopLimits) -> bool:
-    """Whether bounds count by now; of a job that names no step nobody knows, unless they count at once."""
-    return not allowed.warmup or (step is not None and step >= allowed.warmup)
-
-
-def _no_better(record: JobRecord, allowed: EarlyStopLimits) -> str:
-    """Why patience is at its end: at every node that measures it, and each as long as that."""
-    training = record.training
-    if allowed.patience is None or training.aim != _aim(allowed) or not training.tracks:
-        return ""
-    if not all(waited(item, allowed) >= allowed.patience for item in training.tracks.values()):
-        return ""
-    node, track = min(
-        training.tracks.items(), key=lambda candidate: (waited(candidate[1], allowed), candidate[0])
-    )
-    return words.no_better(record, node, track, allowed)
-
-
-def waited(track: Track, allowed: EarlyStopLimits) -> float:
-    """For how many steps the metric has not got better; they count from the warm-up on."""
-    return track.step - max(track.best_step, allowed.warmup)
 
 
 def _doubt(record: JobRecord, nodes: Sequence[Machine], allowed: EarlyStopLimits, brief: Brief) -> str:
@@ -195,6 +139,7 @@ def _left_over(record: JobRecord, nodes: Sequence[Machine], brief: Brief) -> Fin
         rule=RULE,
         subject=subject(record.job, record, nodes),
         reason=case.reason,
+        title=case.title,
         todo=words.LOOK,
         evidence=case.evidence,
         ripe=True,

@@ -117,7 +117,7 @@ _SUBJECTS = {
     "orphan": ("VM is no longer needed", "VM not needed", "can't tell if its VM is needed"),
     "leftover": ("unused resource left", "unused resource", "can't tell if it's unused"),
     "stall": ("no progress", "no progress", "can't check its progress"),
-    "early_stop": ("training looks stuck", "training stuck", "can't check its metrics"),
+    "early_stop": ("early-stop condition met", "early stop", "can't check its metrics"),
     "idle": ("GPUs are idle", "idle GPUs", "can't check its GPUs"),
     "job_cap": ("time or cost limit is near", "time or cost limit", "can't check its limit"),
     "instance_cap": ("VM's time limit is near", "VM's time limit", "can't check its time limit"),
@@ -150,8 +150,13 @@ _OF_CASES = {
 
 def _subject(form: str, rule: str, title: str = "") -> str:
     named = _SUBJECTS.get(rule, (rule, rule, f"can't check {rule}"))
-    wrong, cause, unclear = _TITLED.get(title, named)
+    wrong, cause, unclear = _TITLED.get(title, (title, _brief(title), named[2]) if title else named)
     return form.format(wrong, cause=cause, unclear=unclear)
+
+
+def _brief(title: str) -> str:
+    """What a case is about where the words around it are about its remedy."""
+    return title.removeprefix("reports ").removeprefix("an ")
 
 
 PHASES: Mapping[str, NoticeKind] = {
@@ -171,6 +176,6 @@ KINDS: Mapping[str, NoticeKind] = {**_OF_JOBS, **OF_RULES}
 def subject_of(kind: str, title: str) -> str:
     """What follows the job's name in the subject of such a notice; "" for what has a subject of its own."""
     rule, _, phase = kind.rpartition("_")
-    if title in _TITLED and kind in OF_RULES:
+    if title and kind in OF_RULES:
         return _subject(_OF_CASES[phase][0], rule, title)
     return KINDS[kind].subject if kind in KINDS else ""

@@ -16,6 +16,8 @@ from spotwarden.notify.templates.text import brief_clock, clean, count, cut, cut
 
 LONGEST = 60
 _LONGEST_NAME = 120
+_LONGEST_TITLE = 34
+"""Of what is wrong: a job's name has room beside it, and what was done."""
 _DONE = re.compile(r" (?:was|should be) (stopped|deleted)")
 _TEST = "[test] "
 _OF_JOB = ": job updates"
@@ -68,7 +70,7 @@ def only_job(notices: Sequence[Notice]) -> str:
 
 
 def _one(notice: Notice) -> str:
-    said = subject_of(notice.kind, notice.title)
+    said = subject_of(notice.kind, cut(clean(notice.title, _LONGEST_NAME), _LONGEST_TITLE))
     if not said:
         return title(notice)
     vm = notice.instances[0].name if len(notice.instances) == 1 else ""
