@@ -23,6 +23,7 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
 
     Nothing is done to one that has a `manager`, who would make it anew. `ends` is when Compute Engine ends it
     whatever we do: it takes no other run time for a VM that runs (Google: "instances.setScheduling").
+    A preemption may delete one that is `spot`, with its disks, even while it stops.
     `group` is the group of the TPU slice that it is a part of, which goes as one; None for any other VM.
     """
 
@@ -33,6 +34,7 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
     manager: str = ""
     ends: Moment | None = None
     group: SliceGroup | None = None
+    spot: bool = False
 
     @property
     def unit(self) -> str:

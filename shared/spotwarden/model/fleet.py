@@ -51,6 +51,11 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
         return "" if self.manager else self.labels.get(JOB_LABEL, "")
 
     @property
+    def spot(self) -> bool:
+        """Whether Compute Engine may preempt it."""
+        return self.provisioning == "SPOT"
+
+    @property
     def attempt(self) -> int:
         """The attempt that its label names; 0 where it carries none."""
         said = self.labels.get(ATTEMPT_LABEL, "")

@@ -53,18 +53,35 @@ def test_a_veto_that_comes_between_the_remedy_and_its_record_does_not_hide_it(lo
 
 
 @pytest.mark.parametrize(
-    ("operations", "what"),
+    ("operations", "spot", "what"),
     [
         (
             ["operation-1", "gone already"],
+            False,
             "pair was stopped: the disks of pair-1 are kept; pair-2 was gone already",
         ),
-        (["operation-1", "operation-2"], "pair was stopped; its disks are kept"),
+        (
+            ["operation-1", "gone already"],
+            True,
+            (
+                "pair was stopped: the disks of pair-1 are kept unless a preemption deletes them first;"
+                " pair-2 was gone already"
+            ),
+        ),
+        (["operation-1", "operation-2"], False, "pair was stopped; its disks are kept"),
+        (
+            ["operation-1", "operation-2"],
+            True,
+            "pair was stopped; its disks are kept unless a preemption deletes it first",
+        ),
     ],
 )
-def test_no_disk_is_said_to_be_kept_of_a_vm_that_was_gone(operations, what):
-    """Of a gang of which Compute Engine had taken a node, the others were stopped."""
-    targets = tuple(Target(id=str(number), name=f"pair-{number}", zone="z") for number in (1, 2))
+def test_no_disk_is_said_to_be_kept_of_a_vm_that_was_gone_or_may_go(operations, spot, what):
+    """Of a gang of which Compute Engine had taken a node, the others were stopped.
+
+    The mail goes out as the stop was taken, and a preemption during it deletes a spot VM with its disks.
+    """
+    targets = tuple(Target(id=str(number), name=f"pair-{number}", zone="z", spot=spot) for number in (1, 2))
     subject = Subject(key="pair", job="pair", owner="ada", targets=targets)
     done = tuple(
         Remediation(target=target.id, request_id="r", at=NOW, operation=operation)

@@ -284,6 +284,32 @@ def test_a_click_stops_a_vm_at_once(web):
     assert ADA in written["why"]
 
 
+@pytest.mark.parametrize(
+    ("ssds", "says", "done"),
+    [
+        (
+            0,
+            "Its disks are kept unless a preemption deletes it first. You can restart it.",
+            "its disks are kept unless a preemption deletes it first",
+        ),
+        (
+            1,
+            "Its other disks are kept unless a preemption deletes it first. You can restart it.",
+            "the data on its local SSDs is discarded",
+        ),
+    ],
+)
+def test_of_a_spot_vm_it_is_said_that_a_preemption_may_come_first(ssds, says, done):
+    """Compute Engine deletes it, with its disks, even while it stops."""
+    world = MadeUp(Limits(remedy=Remedy.STOP, grace=GRACE))
+    world.vm("vm", provisioning="SPOT", local_ssds=ssds)
+    world.sweep()
+    web = Web(world)
+    token = web.token(Way.STOP)
+    assert says in web.open(token).text
+    assert done in web.click(token).text
+
+
 def test_a_vm_is_stopped_once_however_often_one_clicks(web):
     """A click hours later finds what the first one did."""
     token = web.token(Way.STOP)

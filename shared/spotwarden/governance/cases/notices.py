@@ -1,6 +1,6 @@
 """What its owner is told about a case, in words; `ops_notices` has what only ops can see to."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from hashlib import sha256
 
@@ -41,6 +41,8 @@ DISCARDS = (
     "was stopped; the data on its local SSDs is discarded, its other disks are kept",
 )
 """The same for a stop of VMs with local SSDs, as far as the policy lets us."""
+UNLESS = "disks are kept unless a preemption deletes it first"
+"""What is true of a spot VM's disks once its stop was taken: that lasts a minute or two."""
 OVER = frozenset({"orphan", "leftover"})
 """Rules whose jobs are over: there is nothing to start again."""
 ENDED = OVER | {"early_stop"}
@@ -160,7 +162,8 @@ def _done(case: Case, gone: Collection[str], *, sure: bool, left: bool) -> str:
         return "is gone: Spotwarden may have removed it"
     if gone and case.remedy is Remedy.STOP:
         return _with_gone(case, gone)
-    return remedy_phrases(case.remedy, case)[1] or "was acted upon"
+    done = remedy_phrases(case.remedy, case)[1] or "was acted upon"
+    return done.replace("disks are kept", UNLESS) if may_be_taken(case.subject.targets) else done
 
 
 def _with_gone(case: Case, gone: Collection[str]) -> str:
@@ -169,12 +172,18 @@ def _with_gone(case: Case, gone: Collection[str]) -> str:
     left = [target.name for target in case.subject.targets if target.id not in gone]
     ssds = "the data on local SSDs is discarded, " if any(map(_has_ssds, case.subject.targets)) else ""
     one = len(lost) == 1
+    unless = " unless a preemption deletes them first" if may_be_taken(case.subject.targets) else ""
     were = f"{_listed(lost)} {'was' if one else 'were'} gone already"
-    return f"was stopped: {ssds}the disks of {_listed(left)} are kept; {were}"
+    return f"was stopped: {ssds}the disks of {_listed(left)} are kept{unless}; {were}"
 
 
 def _has_ssds(target: Target) -> bool:
     return bool(target.local_ssds)
+
+
+def may_be_taken(targets: Iterable[Target]) -> bool:
+    """Whether Compute Engine may delete one of these VMs, with its disks, before its stop is over."""
+    return any(target.spot and not target.group for target in targets)
 
 
 def _listed(names: Sequence[str]) -> str:

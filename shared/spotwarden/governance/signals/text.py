@@ -49,6 +49,7 @@ def target(machine: Machine) -> Target:
         manager=machine.manager,
         ends=machine.ends,
         group=machine.group,
+        spot=machine.spot,
     )
 
 

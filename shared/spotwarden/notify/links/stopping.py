@@ -9,7 +9,7 @@ from uuid import NAMESPACE_URL, uuid5
 
 from msgspec.structs import replace
 
-from spotwarden.governance.cases.notices import name_of
+from spotwarden.governance.cases.notices import UNLESS, may_be_taken, name_of
 from spotwarden.governance.cases.ops_notices import delete_group
 from spotwarden.governance.units import all_slices, some_slices, units
 from spotwarden.model.action import Change, StopInstance
@@ -48,14 +48,14 @@ def stop(offer_facts: OfferFacts, policy: Policy, now: datetime) -> AnswerVerdic
     verdict = AnswerVerdict(
         standing=OfferStanding.OPEN,
         title=f"Stop {name_of(case)} now?",
-        says=f"{named} stops at once. {_what_stays(offer_facts)}",
+        says=f"{named} stops at once. {_what_stays(offer_facts, running)}",
         notes=(_aftermath(case),) if case.subject.job else (),
         facts=facts(case, policy, now),
         button="Stop now",
         instead="Or run:",
         command=f"spotwarden stop {case.subject.job}" if case.subject.job else _by_hand(running[0]),
         steps=tuple(_step(offer_facts, case, unit, now) for unit in units(running).values()),
-        done=f"{named} is stopping; {_stayed(offer_facts)}",
+        done=f"{named} is stopping; {_stayed(offer_facts, running)}",
     )
     return _with_slices(verdict, case, running) if some_slices(running) else verdict
 
@@ -125,14 +125,20 @@ def _has_scratch(case: Case, running: Sequence[Target]) -> AnswerVerdict:
     )
 
 
-def _what_stays(offer_facts: OfferFacts) -> str:
+def _what_stays(offer_facts: OfferFacts, running: Sequence[Target]) -> str:
+    lost, other = ("The data on its local SSDs is discarded. ", "other ") if offer_facts.scratch else ("", "")
+    kept = f"{lost}Its {other}{_kept(running)}"
+    return f"{kept}. You can restart it." if may_be_taken(running) else f"{kept}, and you can restart it."
+
+
+def _stayed(offer_facts: OfferFacts, running: Sequence[Target]) -> str:
     if offer_facts.scratch:
-        return "The data on its local SSDs is discarded. Its other disks are kept, and you can restart it."
-    return "Its disks are kept, and you can restart it."
+        return "the data on its local SSDs is discarded"
+    return f"its {_kept(running)}"
 
 
-def _stayed(offer_facts: OfferFacts) -> str:
-    return "the data on its local SSDs is discarded" if offer_facts.scratch else "its disks are kept"
+def _kept(running: Sequence[Target]) -> str:
+    return UNLESS if may_be_taken(running) else "disks are kept"
 
 
 def _aftermath(case: Case) -> str:
