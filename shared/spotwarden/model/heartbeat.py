@@ -20,6 +20,10 @@ Unreal = Literal["nan", "inf", "-inf"]
 Measured = float | Unreal
 
 
+WAITING = "waiting"
+"""The status of a VM that is set up for a gang that bends, and that no record names yet."""
+
+
 class Beat(msgspec.Struct, frozen=True, kw_only=True):
     """One heartbeat.
 
@@ -29,7 +33,8 @@ class Beat(msgspec.Struct, frozen=True, kw_only=True):
     told in this one; `checkpoint` is the newest one, as the program calls it. `metrics` are what it
     measures. `longest_gap` is the longest time in seconds that its program has been without progress before
     it went on, in this attempt. The job kit also says `job`, whose it is, and `status`: "running",
-    "stopped", "handed-over" where its successor may begin, or the status with which it ended.
+    "stopped", "handed-over" where its successor may begin, `WAITING` and "joining" in a gang that bends, or
+    the status with which it ended.
     """
 
     at: Moment | None = None

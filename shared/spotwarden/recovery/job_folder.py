@@ -27,7 +27,7 @@ from spotwarden.layout import (
 from spotwarden.model.attempt import Attempt, AttemptState, Recorded
 from spotwarden.model.case import Case
 from spotwarden.model.facts import JobFacts
-from spotwarden.model.heartbeat import Beat
+from spotwarden.model.heartbeat import WAITING, Beat
 from spotwarden.model.jobfile import JobFile, SavedProgress
 from spotwarden.model.watch import Watch, Watched
 from spotwarden.ports import BrokenError, Store, Stored
@@ -116,7 +116,7 @@ def _waiting(folder: JobFolder, job: str) -> dict[str, datetime]:
     return {
         beat.instance_id: folder.things[object_name].updated
         for object_name, beat in folder.beats.items()
-        if (beat.job, beat.status) == (job, "waiting")
+        if (beat.job, beat.status) == (job, WAITING)
     }
 
 

@@ -129,6 +129,16 @@ def test_what_the_kit_says_tells_as_much_as_the_same_in_an_object():
     assert len(tables[0][1][0]) == 4
 
 
+@pytest.mark.parametrize(("status", "gets_on"), [("running", True), ("waiting", False)])
+def test_a_vm_that_waits_to_join_a_gang_is_alive_and_makes_no_progress(store, status, gets_on):
+    """Its program hasn't begun: that it was made ends no stall of the others."""
+    job = launched(store, next(JOBS))
+    beat(store, job, f"{job}-1", said(store, "1001", status=status))
+    rows = seen(store, job)[0].nodes
+    assert [*signals(rows, SignalKind.ALIVE)]
+    assert bool([*signals(rows, SignalKind.PROGRESS)]) is gets_on
+
+
 @pytest.mark.parametrize(
     "junk",
     [

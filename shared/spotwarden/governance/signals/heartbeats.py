@@ -16,7 +16,7 @@ from spotwarden.governance.signals.heard import TEXT, Heard, hear, heard_of
 from spotwarden.governance.signals.records import alive, attempt_by_time
 from spotwarden.governance.signals.table import NodeSignals, Signal, SignalKind, SignalSource, signals
 from spotwarden.layout import Heartbeat, Layout
-from spotwarden.model.heartbeat import Beat
+from spotwarden.model.heartbeat import WAITING, Beat
 from spotwarden.ports import BrokenError, Store
 from spotwarden.recovery.folder_list import JobFolder
 from spotwarden.recovery.heartbeats import STILL_AT_MOST, beat_in, progress_in
@@ -120,10 +120,15 @@ def attempt_of(record: JobRecord, node: str, heard: Heard) -> int:
 
 
 def _said(heard: Heard, *, alive: bool, vm: str) -> Iterator[Signal]:
-    """What a heartbeat says of the node whose VM this is; "" where no record knows it."""
+    """What a heartbeat says of the node whose VM this is; "" where no record knows it.
+
+    Who waits to join a gang that bends has no program that could get on.
+    """
     beat, at = heard.beat, heard.progress
     if alive:
         yield Signal(kind=SignalKind.ALIVE, source=SignalSource.HEARTBEAT, at=heard.came)
+    if beat.status == WAITING:
+        return
     periodic = beat.progress_at is not None
     source = SignalSource.REPORTED if periodic else SignalSource.HEARTBEAT
     yield Signal(kind=SignalKind.PROGRESS, source=source, at=at)
