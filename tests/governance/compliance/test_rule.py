@@ -360,6 +360,21 @@ def test_a_gang_of_which_one_node_is_left_is_still_one():
     assert finding.subject.key == "job"
 
 
+@pytest.mark.parametrize(("lacking", "targets"), [((), {"1002"}), (("vm-1",), {"1001", "1002"})])
+def test_a_gang_that_bends_is_one_with_what_it_asks_for_again(lacking, targets):
+    """A node that was told of its end has left the record and still runs; the last one left is the gang."""
+    word = JobWord(
+        owner="ada@x", nodes=frozenset(("1002",)), lacking=frozenset(lacking), file=JobFile(nodes="1:2")
+    )
+    bad = (vm(1, machine_type="a2-x"), vm(2, machine_type="a2-x"))
+    found = {
+        finding.subject.key: {target.id for target in finding.subject.targets}
+        for finding in judge(facts(*bad, jobs={"job": word}), brief(STOP_A2)).findings
+    }
+    assert found["job"] == targets
+    assert found.keys() == ({"job"} if lacking else {"job", "1001"})
+
+
 @pytest.mark.parametrize(("only", "count"), [({"1001"}, 1), ({"1002"}, 1), ({"7"}, 0)])
 def test_a_second_look_at_any_node_sees_the_gang(only, count):
     """At the VMs that may be acted upon, of which it is one."""

@@ -204,11 +204,8 @@ def _foretold(chance: Random, drawn: list[c.Command]) -> Iterator[c.Command]:
         if isinstance(command, c.Preempt | c.FailHost | p.Gcloud) and chance.random() < IN_VAIN:
             yield c.Announce(vm=anyone(chance), times=chance.choice((1, 2)))
             yield c.Pass(seconds=chance.choice((1, 35, 95, 130)))
-        if isinstance(command, p.Launch) and command.kind is c.Kind.BENT:
-            # Not yet what violates the policy: its warning ends when a node has handed over, and runs on.
-            yield replace(command, told=not command.odd)
-        else:
-            yield command
+        is_bent = isinstance(command, p.Launch) and command.kind is c.Kind.BENT
+        yield replace(command, told=True) if is_bent else command
         if isinstance(command, c.Preempt) and chance.random() < OUT:
             # A sweep between its word and its end.
             yield c.Pass(seconds=95)

@@ -11,10 +11,12 @@ from spotwarden.model.jobfile import JobFile
 class JobWord(msgspec.Struct, frozen=True, kw_only=True):
     """Who owns a job and what it says for itself; `problem` says why that could not be read.
 
-    `nodes` are the ids of its present attempt's VMs.
+    `nodes` are the ids of its present attempt's VMs, `lacking` the names of nodes that its gang asks for
+    again: one that was told of its end may still run, and a new one wait to join.
     """
 
     nodes: frozenset[str] = frozenset()
+    lacking: frozenset[str] = frozenset()
     owner: str = ""
     file: JobFile = JobFile()
     problem: str = ""

@@ -74,7 +74,8 @@ def _words(
         watch = watches.get(job)
         record = read_record(store, layout, job, ids=())
         nodes = frozenset((record.instances or (watch.instances if watch else {})).values())
-        return job, JobWord(owner=record.owner, file=record.file, problem=record.problem, nodes=nodes)
+        word = JobWord(owner=record.owner, file=record.file, problem=record.problem, nodes=nodes)
+        return job, replace(word, lacking=record.lacking)
 
     said = each(sorted(jobs), read, context.settings.workers)
     if said.failures:

@@ -115,15 +115,18 @@ def _findings(
 
 
 def _units(machines: Sequence[Machine], word: JobWord, held: ComplianceLimits) -> Iterator[ComplianceUnit]:
-    """The VMs one by one; those of a slice, and of a gang where something may be done to them, together."""
+    """The VMs one by one; those of a slice, and of a gang where something may be done to them, together.
+
+    A gang that bends is one however many of its nodes are left.
+    """
     slices: dict[str, list[Machine]] = defaultdict(list)
     for machine in machines:
         if machine.group:
             slices[machine.group.id].append(machine)
     yield from (ComplianceUnit(tuple(mine), gang=True) for mine in slices.values())
     single = [machine for machine in machines if not machine.group]
-    gang = len(word.nodes) > 1 and held.remedy is not Remedy.NONE
-    nodes = tuple(machine for machine in single if gang and machine.id in word.nodes)
+    gang = (len(word.nodes) > 1 or bool(word.file.nodes)) and held.remedy is not Remedy.NONE
+    nodes = tuple(item for item in single if gang and (item.id in word.nodes or item.name in word.lacking))
     if nodes:
         yield ComplianceUnit(nodes, gang=True)
     yield from (ComplianceUnit((machine,), gang=False) for machine in single if machine not in nodes)
