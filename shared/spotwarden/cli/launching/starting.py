@@ -34,6 +34,7 @@ from spotwarden.recovery.begun import begin, reopen
 from spotwarden.recovery.chain import told as told_ledger
 from spotwarden.recovery.complying import comply, within
 from spotwarden.recovery.identity import CLOCKS_APART
+from spotwarden.recovery.passed_over import why_not_home
 from spotwarden.recovery.places import PlaceMemory
 from spotwarden.recovery.price_file import with_prices
 from spotwarden.recovery.progress import after
@@ -190,7 +191,7 @@ def _carry_on(starting: Starting, known: JobFacts, number: int) -> JobFacts:
         if newest.number != number:
             raise overtaken(replace(newest, number=number), newest)
         if newest.tries and not is_placed:
-            _tell_of_home(context, newest, launch)
+            _tell_of_home(context, reachable, newest, launch)
             is_placed = True
         if has_run(newest):
             # Whoever launches the next one need not be refused for the same.
@@ -223,13 +224,17 @@ def _held(context: Context, newest: Attempt, launch: Launch) -> tuple[str, ...]:
     return holders(with_instances(context, look(context, newest.job, script=True)), newest, launch)
 
 
-def _tell_of_home(context: Context, newest: Attempt, launch: Launch) -> None:
-    """Say who has the name where a first launch was to be, if that was seen before it was asked there.
+def _tell_of_home(context: Context, facts: JobFacts, newest: Attempt, launch: Launch) -> None:
+    """Say why another place was asked first than the script says: `facts` are what that was decided by.
 
-    Whoever launches a job again has heard of it before anything was sent.
+    Who has the name there is said of a first launch, if that was seen before it was asked there. Whoever
+    launches a job again has heard of it before anything was sent.
     """
-    asked = {tried.place for tried in newest.tries}
-    if newest.number > 1 or not asked or launch.place in asked:
+    asked, first = {tried.place for tried in newest.tries}, newest.tries[0]
+    if why := why_not_home(facts, first, context.policy.placement, newest.created):
+        click.echo(f"{first.place} is asked before {launch.place}: {why}", err=True)
+        return
+    if newest.number > 1 or launch.place in asked:
         return
     at_home = replace(launch, choices=launch.choices[:1])
     seen = with_instances(context, look(context, newest.job, script=True))
