@@ -294,3 +294,14 @@ def test_a_deadline_is_said_with_how_far_it_is_from_now(speaker, run, day, far):
     assert said(run(), "deadline") == [f"2026-01-{day:02} 00:00 UTC, {far}"]
     speaker.end("0")
     assert said(run(), "deadline") == []
+
+
+def test_a_stop_between_two_attempts_is_said_to_have_a_number(speaker, run):
+    """Else two attempts, the second of which is attempt 3, look like one that is missing."""
+    speaker.attempt(1, owner="ada@example.com")
+    speaker.attempt(2, state=AttemptState.STOPPED, instances={}, tries=(), replaces={JOB: "11"})
+    assert run().startswith("train: stopped, 1 attempt\n")
+    speaker.attempt(3, replaces={JOB: "11"})
+    speaker.up("31")
+    said = "train: running, 2 attempts, numbered up to 3 (each stop takes a number, too)\n"
+    assert run().startswith(said)

@@ -136,6 +136,7 @@ def test_a_look_starts_nothing(stopped):
     page = web.open(web.token(Way.RESTART))
     assert page.status_code == 200
     assert "test-vm restarts as attempt 3" in page.text
+    assert "Its stop took the number 2: numbers count attempts and stops." in page.text
     assert "attempt 1 stopped" in page.text
     web.world.settle(3)
     assert len(web.world.attempts()) == 1

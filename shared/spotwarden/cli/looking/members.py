@@ -14,6 +14,14 @@ def changes(facts: JobFacts) -> str:
     return f" ({bent} of them changed which nodes run)" if bent else ""
 
 
+def counted(facts: JobFacts) -> str:
+    """How many attempts there were, and up to which number they go where stops have numbers between."""
+    count = max(1, len(facts.ledger))
+    newest = facts.newest.number if facts.newest else 1
+    numbers = f", numbered up to {newest} (each stop takes a number, too)" if newest > count else ""
+    return f"{count} attempt{'s' if count > 1 else ''}{numbers}"
+
+
 def members(facts: JobFacts, block: timedelta, now: datetime) -> str:
     """How many nodes run of how many, and why not all; "" for a job that has all that it needs."""
     newest, file = facts.newest, facts.file

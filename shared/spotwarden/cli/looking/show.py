@@ -15,7 +15,7 @@ from spotwarden.cli.looking.costs import costs
 from spotwarden.cli.looking.details import Details, cases_of, read_details
 from spotwarden.cli.looking.forecasts import OPEN, forecast
 from spotwarden.cli.looking.ladders import ladder_lines
-from spotwarden.cli.looking.members import changes, members
+from spotwarden.cli.looking.members import changes, counted, members
 from spotwarden.cli.looking.rows import FOUND, STALL
 from spotwarden.cli.looking.signals import seen_of, signal_table
 from spotwarden.cli.looking.waiting import held
@@ -112,8 +112,8 @@ def _swept(context: Context) -> datetime | None:
 def lines(shown: JobDetails, now: datetime) -> Iterator[str]:
     """The page of a job, line by line."""
     row = shown.experiment
-    attempts = f"{row.attempts} attempt{'s' if row.attempts > 1 else ''}"
-    yield f"{row.job}: {worded(row)}, {attempts}{changes(shown.details.facts)}"
+    facts = shown.details.facts
+    yield f"{row.job}: {worded(row)}, {counted(facts)}{changes(facts)}"
     for word, said in _facts(shown, now):
         if said:
             yield plain(f"  {word:<10} {said}")

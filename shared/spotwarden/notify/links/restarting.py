@@ -191,7 +191,7 @@ def _open(offer_facts: OfferFacts, facts: JobFacts, newest: Attempt, now: dateti
         standing=OfferStanding.OPEN,
         title=f"Restart {facts.job}?",
         says=f"{facts.job} restarts as attempt {number}, from its stored create script.",
-        notes=tuple(_notes(facts, newest, kept)),
+        notes=(*_numbered(newest, number), *_notes(facts, newest, kept)),
         facts=_facts(facts, newest),
         button="Restart",
         instead="Or run:",
@@ -199,6 +199,12 @@ def _open(offer_facts: OfferFacts, facts: JobFacts, newest: Attempt, now: dateti
         steps=_steps(offer_facts, facts, newest, kept, now),
         done=f"{facts.job} restarts: attempt {number} is on record",
     )
+
+
+def _numbered(newest: Attempt, number: int) -> list[str]:
+    """Why the number is not the next one after that of the newest attempt, where a stop has taken that."""
+    stops = ", ".join(map(str, range(newest.number + 1, number)))
+    return [f"Its stop took the number {stops}: numbers count attempts and stops."] if stops else []
 
 
 def _notes(facts: JobFacts, newest: Attempt, kept: list[Instance]) -> list[str]:
