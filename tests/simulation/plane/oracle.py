@@ -289,6 +289,7 @@ class Oracle:
             self.down[vm.seen.id] = self._world.now()
         if vm.seen.status in UP:
             self.began.setdefault(vm.seen.id, self._world.now())
+            self.ended.pop(vm.seen.id, None)  # It has another life.
         if vm.seen.status in ASIDE or vm.seen.status is Status.DEPROVISIONING:
             self.ended[vm.seen.id] = self._world.now()
 
