@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from spotwarden.model.action import Fetch, Wait
-from spotwarden.model.attempt import AttemptState
+from spotwarden.model.attempt import AttemptState, LackingNode
 from spotwarden.recovery.identity import Ownership
 from spotwarden.recovery.ownership import blocking, foreign, identity_of, sift, unsettled, whose
 from tests.recovery.facts import NOW, REQUEST, STORED
@@ -106,11 +106,20 @@ def test_labels_of_a_try_that_is_on_record_as_refused_are_no_proof(some, placed)
     assert owned(tried(), later) is Ownership.MADE
 
 
-@pytest.mark.parametrize(("node", "held"), [("test-vm", Ownership.NAMESAKE), ("other", Ownership.MADE)])
-def test_labels_of_an_attempt_whose_vm_is_on_record_are_no_proof(some, placed, node, held):
-    """It has made that one, and the log keeps operations for some time only."""
+@pytest.mark.parametrize(
+    ("node", "lacking", "held"),
+    [
+        ("test-vm", (), Ownership.NAMESAKE),
+        ("other", (), Ownership.NAMESAKE),
+        ("other", ("third",), Ownership.NAMESAKE),
+        ("other", ("test-vm",), Ownership.MADE),
+    ],
+)
+def test_labels_of_an_attempt_whose_vms_are_on_record_are_no_proof(some, placed, node, lacking, held):
+    """It has made these, and what a gang lacks may come; the log keeps operations for some time only."""
     newest = placed.ledger[0]
-    runs = replace(newest.attempt, state=AttemptState.RUNNING, instances={node: "3003"})
+    missing = {name: LackingNode(since=NOW) for name in lacking}
+    runs = replace(newest.attempt, state=AttemptState.RUNNING, instances={node: "3003"}, lacking=missing)
     facts = replace(placed, ledger=(replace(newest, attempt=runs),))
     assert owned(facts, made(some, created=NOW - LAG)) is held
 

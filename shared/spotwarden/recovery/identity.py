@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import msgspec
 from msgspec.structs import replace
 
-from spotwarden.model.attempt import Try
+from spotwarden.model.attempt import LackingNode, Try
 from spotwarden.model.instance import Instance, Operation
 from spotwarden.model.launch import Launch
 from spotwarden.model.placement import region_of
@@ -57,6 +57,10 @@ class ChainRecord(Protocol):
     @property
     def instances(self) -> Mapping[str, str]:
         """The ids of its instances, by node, once they are known."""
+
+    @property
+    def lacking(self) -> Mapping[str, LackingNode]:
+        """The nodes that a gang goes on without until they are refilled."""
 
 
 class JobIdentity(msgspec.Struct, frozen=True, kw_only=True):
@@ -137,10 +141,11 @@ def recorded_or_labelled(
 def _may_have_made(attempt: ChainRecord, instance: Instance) -> bool:
     """Whether a try of the attempt fits, for an insert that the log tells no more of.
 
-    Of one that is on record as refused nothing was left, and a node that is on record was made once.
+    Of one that is on record as refused nothing was left. Once its VMs are on record it has made no others,
+    but for the nodes that its gang lacks.
     """
     made = instance.created
-    if instance.name in attempt.instances:
+    if attempt.instances and instance.name not in attempt.lacking:
         return False
     if made is not None and attempt.closed and made > attempt.updated + LATE_INSERT:
         return False

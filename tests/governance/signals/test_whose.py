@@ -5,6 +5,7 @@ from datetime import timedelta
 import msgspec
 import pytest
 
+from spotwarden.engine.cache import GenerationCache
 from spotwarden.engine.context import SweepContext
 from spotwarden.governance.compliance import gather as compliance_gather
 from spotwarden.governance.idle import gather as idle_gather
@@ -38,11 +39,11 @@ def asked(world, *only):
     return owned(world.context(counted.cloud), machines), counted
 
 
-def launch(world, request_id, *, zone=ZONE, job="train", attempt="1"):
+def launch(world, request_id, *, zone=ZONE, job="train", attempt="1", name=""):
     """A VM with the labels of this attempt of the job, that this request makes; gives its id."""
     labels = {**COPIED, "spotwarden-job": job, "spotwarden-attempt": attempt}
     path = f"/compute/v1/projects/p/zones/{zone}/instances"
-    body = {"name": job, "machineType": "e2-small", "labels": labels}
+    body = {"name": name or job, "machineType": "e2-small", "labels": labels}
     request = Request(method="POST", path=path, query={}, body=body)
     return world.cloud.compute.launch(request, request_id).target_id
 
@@ -287,6 +288,21 @@ def test_a_vm_with_copied_labels_is_not_one_too_many_of_a_job():
     world.sweep_for(hours=3)
     assert world.notices() == []
     assert world.asked() == []
+
+
+@pytest.mark.parametrize(("recorded", "theirs"), [(True, False), (False, True)])
+def test_labels_older_than_the_operation_log_count_only_for_an_attempt_without_vms(world, recorded, theirs):
+    """Nobody can read any more who made such a VM; what an attempt made is on its record, as a rule."""
+    own = launch(world, "asked-for")
+    sent = Try(place=ZONE, request_id="asked-for", at=world.now)
+    instances = {"train": own} if recorded else {}
+    state = AttemptState.RUNNING if recorded else AttemptState.PLACING
+    world.attempt("train", state=state, instances=instances, tries=(sent,), updated=world.now)
+    copy = launch(world, "somebody's", name="train-copy")
+    assert copy not in asked(world)[0].jobs
+    GenerationCache.forget()
+    world.wait(days=20)
+    assert (copy in asked(world)[0].jobs) is theirs
 
 
 # --- VMs without labels that ran on when their job was closed ---
