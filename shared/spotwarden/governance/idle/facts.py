@@ -16,11 +16,11 @@ class IdleFacts(msgspec.Struct, frozen=True, kw_only=True):
     """`machines` are the running VMs that have GPUs, whoever they belong to.
 
     `jobs` names the job of each of them that has one, by instance id: of its label, or of the list of open
-    jobs; `attempts` is the attempt that has it on record as its own, where one has. `loads` holds the counts
-    of points and GPUs only for VMs that may be idle, `files` only the files of their jobs, `prices` only what
-    they cost, `records` only those of jobs to whose VMs the rule may do something. `running` counts all job
-    VMs that run, those without GPUs included; `hidden` are the zones that could not be listed, `repaired` the
-    VMs that Compute Engine repairs. `lost` are by job the ids of other VMs that it has, or had: what they
+    jobs. `loads` holds the counts of points and GPUs only for VMs that may be idle, `attempts` of their jobs'
+    VMs the attempt that has each on record as its own, `files` only the files of their jobs, `prices` only
+    what they cost, `records` only those of jobs to whose VMs the rule may do something. `running` counts all
+    job VMs that run, those without GPUs included; `hidden` are the zones that could not be listed, `repaired`
+    the VMs that Compute Engine repairs. `lost` are by job the ids of other VMs that it has, or had: what they
     have worked until lately the others did not idle. `loads.problem` says why nothing is known of GPUs, and
     `tpu_problem` why nothing is of TPUs: Monitoring may answer for one of the two.
     """

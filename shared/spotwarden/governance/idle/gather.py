@@ -11,12 +11,13 @@ whom to look at closer: what is held against a VM is asked after the list, and o
 is too young for that.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from contextvars import copy_context
 from functools import partial
-from typing import TypeVar
+from itertools import chain
+from typing import NamedTuple, TypeVar
 
 from msgspec.structs import replace
 
@@ -61,14 +62,14 @@ def gather(context: SweepContext, only: Collection[str]) -> IdleFacts:
         # What a process needs for the rest is imported while it waits for the VMs.
         context.cloud.open_ahead()
         with _meanwhile(context, partial(_newest, context, buckets, listed, only)) as newest:
-            facts, broken = _whose(context, listed.result(), buckets, only)
+            facts, owners = _whose(context, listed.result(), buckets, only)
     if not facts.machines:
         return facts
     chips = _with_lost(facts, [machine.id for machine in facts.machines if is_tpu(machine.gpu)])
     asked = _with_lost(facts, only)
     loads = _of_these(context.cloud, buckets, facts.machines, asked) if only else newest.result()
-    known = _with_lost(facts, [machine.id for machine in facts.machines])
-    facts = _with_tpus(context.cloud, replace(facts, loads=_of(loads, known)), chips)
+    facts = _with_tpus(context.cloud, replace(facts, loads=_known(loads, facts)), chips)
+    del newest, loads  # of very many VMs their ids and rows are not kept twice
     closer = suspects(facts, context.policy)
     if not closer:
         return facts
@@ -76,8 +77,9 @@ def gather(context: SweepContext, only: Collection[str]) -> IdleFacts:
     with _meanwhile(
         context, lambda: _counted(context.cloud, facts.loads, _with_lost(facts, uncounted))
     ) as counted:
-        records = _records(context, {facts.jobs[name] for name in closer if name in facts.jobs}, broken)
-    facts = replace(facts, loads=counted.result())
+        jobs = {facts.jobs[name] for name in closer if name in facts.jobs}
+        records = _records(context, jobs, owners.broken)
+    facts = replace(facts, loads=counted.result(), attempts=_attempts(facts, owners.watches, jobs))
     files = {job: _file(record) for job, record in records.items()}
     return replace(
         facts,
@@ -96,6 +98,12 @@ def _prices(context: SweepContext, machines: Iterable[Machine], closer: Collecti
     return only_these(table, {item.machine_type for item in quiet}, {candidate.gpu for candidate in quiet})
 
 
+def _attempts(facts: IdleFacts, watches: Iterable[Watch], jobs: Collection[str]) -> Mapping[str, int]:
+    """The attempts of these jobs' VMs."""
+    numbers = attempts_of(watch for watch in watches if watch.job in jobs)
+    return {machine.id: numbers[machine.id] for machine in facts.machines if machine.id in numbers}
+
+
 @contextmanager
 def _meanwhile(context: SweepContext, ask: Callable[[], T]) -> Iterator[Future[T]]:
     """What is asked while something else is done; one worker asks first."""
@@ -107,31 +115,41 @@ def _with_gpus(fleet: Fleet) -> tuple[Machine, ...]:
     return tuple(item for item in fleet.items if item.gpus and item.status is Status.RUNNING)
 
 
+class _Owners(NamedTuple):
+    """The open jobs, and of jobs whose records could not be read, why not."""
+
+    watches: Sequence[Watch]
+    broken: Mapping[str, str]
+
+
 def _whose(
     context: SweepContext, fleet: Fleet, buckets: Buckets, only: Collection[str]
-) -> tuple[IdleFacts, Mapping[str, str]]:
-    """The VMs and whose they are, and of jobs whose records could not be read for that, why not."""
+) -> tuple[IdleFacts, _Owners]:
+    """The VMs and whose they are."""
     opened = read_watches(context.cloud.store, context.settings.layout, context.settings.workers)
     watches = [watched.watch for watched in opened.watched]
     slices = with_slices(context, fleet, ids_of(watches), only)
     fleet = slices.fleet
     running = [machine for machine in fleet.items if machine.status is Status.RUNNING]
-    known, numbers = owned_or_left(context, running, slices.written), attempts_of(watches)
+    known = owned_or_left(context, running, slices.written)
     jobs = known.jobs
     machines = _with_gpus(fleet)
     run = frozenset(machine.id for machine in running)
     mine = {jobs[machine.id] for machine in machines if machine.id in jobs}
     facts = IdleFacts(
         machines=machines,
-        jobs={machine.id: jobs[machine.id] for machine in machines if machine.id in jobs},
-        attempts={machine.id: numbers[machine.id] for machine in machines if machine.id in numbers},
+        jobs=jobs if len(machines) == len(running) else _of(jobs, machines),
         loads=GpuLoads(grid=buckets),
         running=len(jobs),
         hidden=fleet.unreachable,
         repaired=frozenset(item.id for item in fleet.items if item.status is Status.REPAIRING),
         lost={watch.job: lost for watch in watches if watch.job in mine and (lost := _lost(watch, run))},
     )
-    return facts, {**known.broken, **slices.broken}
+    return facts, _Owners(watches, {**known.broken, **slices.broken})
+
+
+def _of(jobs: Mapping[str, str], machines: Iterable[Machine]) -> Mapping[str, str]:
+    return {machine.id: jobs[machine.id] for machine in machines if machine.id in jobs}
 
 
 def _newest(context: SweepContext, grid: Buckets, listed: Future[Fleet], only: Collection[str]) -> GpuLoads:
@@ -181,8 +199,9 @@ def _on(grid: Buckets, rows: Mapping[str, VmLoad]) -> dict[str, VmLoad]:
     return {name: same[row.top] for name, row in rows.items()}
 
 
-def _of(loads: GpuLoads, ids: Collection[str]) -> GpuLoads:
-    """The rows of these VMs, by the ids as they are there already: metrics outlive those that they are of."""
+def _known(loads: GpuLoads, facts: IdleFacts) -> GpuLoads:
+    """The rows of these VMs and of those that their jobs have lost: metrics outlive VMs."""
+    ids = chain((machine.id for machine in facts.machines), *facts.lost.values())
     return replace(loads, rows={name: loads.rows[name] for name in ids if name in loads.rows})
 
 
