@@ -1,6 +1,6 @@
 """A gang idles as one: while one of its nodes works none of them idles, and in the end all are acted upon."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from msgspec.structs import replace
 
@@ -12,9 +12,10 @@ from spotwarden.model.case import Case
 from spotwarden.model.finding import Finding
 
 
-def gangs(facts: IdleFacts, brief: Brief) -> Gangs:
-    """The nodes of each job that has several in one attempt, by its record, else by the label."""
-    return gangs_of(facts.machines, facts.jobs, facts.attempts, begun(brief, RULE))
+def gangs(facts: IdleFacts, brief: Brief, jobs: Collection[str | None]) -> Gangs:
+    """The nodes of each of these jobs that has several in one attempt, by its record, else by the label."""
+    machines = (machine for machine in facts.machines if facts.jobs.get(machine.id) in jobs)
+    return gangs_of(machines, facts.jobs, facts.attempts, begun(brief, RULE))
 
 
 def with_cases(brief: Brief, found: Gangs) -> Brief:

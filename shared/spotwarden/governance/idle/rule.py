@@ -4,7 +4,7 @@ Time without work counts, not the percentage: in the published traces a threshol
 changes the share of idle samples by a few points only. One busy GPU makes the whole VM busy.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 from typing import cast
 
@@ -70,8 +70,10 @@ def judge(facts: IdleFacts, brief: Brief) -> Judged:
 
     GPUs and TPUs are judged apart: where the metrics of one kind can't be read, the cases of its VMs wait.
     """
-    together = gangs(facts, brief)
-    found = as_one(tuple(_findings(facts, with_cases(brief, together))), together)
+    threshold = max(limits.threshold for limits in _all_limits(brief.policy))
+    quiet = [machine for machine in facts.machines if not _works(facts, machine.id, threshold)]
+    together = gangs(facts, brief, {facts.jobs.get(machine.id) for machine in quiet})
+    found = as_one(tuple(_findings(facts, with_cases(brief, together), quiet)), together)
     unread = frozenset(machine.id for machine in facts.machines if facts.problem_of(machine))
     return Judged(
         rules=NAMES,
@@ -94,12 +96,9 @@ def _blind(facts: IdleFacts, brief: Brief) -> Iterator[Finding]:
             yield blind(problem, brief.policy.idle, tpus=tpus)
 
 
-def _findings(facts: IdleFacts, brief: Brief) -> Iterator[Finding]:
-    threshold = max(limits.threshold for limits in _all_limits(brief.policy))
-    for machine in facts.machines:
-        if _works(facts, machine.id, threshold) or not _in_scope(facts, machine, brief.policy):
-            continue
-        if facts.problem_of(machine):
+def _findings(facts: IdleFacts, brief: Brief, quiet: Iterable[Machine]) -> Iterator[Finding]:
+    for machine in quiet:
+        if facts.problem_of(machine) or not _in_scope(facts, machine, brief.policy):
             continue
         if found := _finding(facts, machine, brief):
             yield found
