@@ -242,6 +242,12 @@ def test_a_job_comes_back_on_the_machine_that_has_room(world):
     assert machines_of(world) == ["g2-standard-4"]
 
 
+def lost_in(world, machine):
+    """When each zone last took a VM of this machine type, as far as that is remembered."""
+    zones = world.read(f"spotwarden/placement/{machine}.json")["availability"]
+    return {zone: known["taken"] for zone, known in zones.items() if known.get("taken")}
+
+
 @pytest.mark.parametrize("changed", [False, True])
 def test_a_vm_on_another_machine_that_its_owner_starts_again_is_as_its_script_wants_it(world, changed):
     """Recovery made it so; only a script stored since then would make another one."""
@@ -260,6 +266,12 @@ def test_a_vm_on_another_machine_that_its_owner_starts_again_is_as_its_script_wa
     world.wait(minutes=5)
     world.settle()
     assert world.attempts()[-1].seen
+    before = lost_in(world, "g2-standard-4"), lost_in(world, OTHER)
+    world.preempt()
+    world.sweep_until_quiet()
+    assert world.attempts()[-1].lost_on == OTHER
+    assert lost_in(world, "g2-standard-4") == before[0]
+    assert lost_in(world, OTHER) != before[1]
     assert ("script_differs" in world.notices()) == changed
 
 

@@ -23,7 +23,7 @@ from spotwarden.recovery.fates import Fate, announced, cause_of, fate_of, lost_a
 from spotwarden.recovery.joining import register, to_join
 from spotwarden.recovery.judging import LossFinding
 from spotwarden.recovery.lacking import untold, unwish
-from spotwarden.recovery.machines import lost_on
+from spotwarden.recovery.machines import runs_on
 from spotwarden.recovery.membership import members, survey, tell_and_write
 from spotwarden.recovery.parting import await_others, has_handed_over, parted
 from spotwarden.recovery.refilling import conclude, refill
@@ -123,7 +123,7 @@ def _lost(
         removed={**attempt.removed, **removed},
         lost=lost_at(first, tick),
         lost_in=cause.zone if (cause := cause_of(first)) else home_of(facts, left.values()),
-        lost_on=lost_on(attempt),
+        lost_on=runs_on(facts),
         fate=_fate(first, policy, tick).value,
         cause=cause.name if cause else "",
         lost_work=work_of(facts),

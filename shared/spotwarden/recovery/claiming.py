@@ -15,7 +15,7 @@ from spotwarden.recovery.ending import close, end_watch
 from spotwarden.recovery.fates import Fate, alive, cause_of, lost_at
 from spotwarden.recovery.judging import LossFinding
 from spotwarden.recovery.leasing import lease
-from spotwarden.recovery.machines import lost_on, machine_key
+from spotwarden.recovery.machines import machine_key, runs_on
 from spotwarden.recovery.removal import asked_since
 from spotwarden.recovery.treadmill import is_told, treadmill, work_of
 from spotwarden.recovery.truth_table import LossVerdict
@@ -89,7 +89,7 @@ def record(facts: JobFacts, finding: LossFinding, tick: Tick) -> Attempt:
         owner=facts.owner,
         lost=lost_at(finding.node, tick),
         lost_in=_place_of(facts, finding.node),
-        lost_on=lost_on(newest),
+        lost_on=runs_on(facts),
         fate=_fate(finding).value,
         cause=cause.name if (cause := cause_of(finding.node)) else "",
         lost_work=work_of(facts),

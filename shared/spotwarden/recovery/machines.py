@@ -1,5 +1,7 @@
 """The machine types that a job is asked for: its script's own, then those that its owner allows instead."""
 
+from collections.abc import Iterable
+
 from spotwarden.model.attempt import Attempt, Try
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.ladder import VmModel
@@ -42,6 +44,23 @@ def remembered(facts: JobFacts, launch: Launch) -> PlacementRecord:
 def lost_on(newest: Attempt | None) -> str:
     """The machine type that this attempt ran on, as a try names it."""
     return newest.tries[-1].machine if newest and newest.tries else ""
+
+
+def ran_on(chain: Iterable[Attempt], attempt: Attempt | None) -> str:
+    """The machine type that an attempt of this chain ran on, as a try names it; "" for the script's own.
+
+    Whoever starts a stopped VM again leaves no try: that of the attempt tells which made the VM.
+    """
+    if attempt is None or attempt.tries:
+        return lost_on(attempt)
+    ids = set(attempt.instances.values())
+    makers = [known for known in chain if known.tries and ids & set(known.instances.values())]
+    return lost_on(makers[-1]) if makers else ""
+
+
+def runs_on(facts: JobFacts) -> str:
+    """The machine type that the newest attempt runs on, or was lost on."""
+    return ran_on((recorded.attempt for recorded in facts.ledger), facts.newest)
 
 
 def is_on_demand(newest: Attempt) -> bool:

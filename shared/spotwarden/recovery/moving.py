@@ -24,7 +24,7 @@ from spotwarden.recovery.avoiding import avoided, is_avoided
 from spotwarden.recovery.bounds import work_left
 from spotwarden.recovery.choosing import why_on_demand
 from spotwarden.recovery.ladder import ladder_of
-from spotwarden.recovery.machines import is_on_demand, lost_on
+from spotwarden.recovery.machines import is_on_demand, runs_on
 from spotwarden.recovery.movable import hands_over, has_one_zone, is_movable, keeps_work
 from spotwarden.recovery.placement import Prices
 from spotwarden.recovery.price_limits import prices_in, spot_limit
@@ -168,7 +168,7 @@ def _settled(facts: JobFacts, policy: Policy, tick: Tick) -> Instance | None:
     allowed = policy.mode is not Mode.OBSERVE and limits.move and hands_over(facts, policy.recovery)
     if not allowed or not is_movable(facts) or not quiet:
         return None
-    if lost_on(newest):
+    if runs_on(facts):
         # What the script's own machine costs elsewhere says little of another one's.
         return None
     if (

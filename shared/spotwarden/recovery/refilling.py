@@ -25,7 +25,7 @@ from spotwarden.recovery.joining import let_join
 from spotwarden.recovery.lacking import due_nodes
 from spotwarden.recovery.launching import prepare, request_id
 from spotwarden.recovery.leasing import is_held_by_another, lease, until
-from spotwarden.recovery.machines import launch_on, lost_on
+from spotwarden.recovery.machines import launch_on, runs_on
 from spotwarden.recovery.membership import survey
 from spotwarden.recovery.progress import UNANSWERED_AT_MOST
 from spotwarden.recovery.refusals import lacks_notice
@@ -72,7 +72,7 @@ def _ask(
     if not isinstance(wait, Wait | None):
         return wait
     place = home_of(facts, left.values())
-    if not due or _choice(facts, lost_on(attempt), place) is None:
+    if not due or _choice(facts, runs_on(facts), place) is None:
         return wait or Wait(reason=f"nothing can be requested in {place}", soon=False)
     others = [other for other in facts.namesakes if other.name in due and other.zone == place]
     if others:
@@ -105,7 +105,7 @@ def _trying(facts: JobFacts, place: str, due: tuple[str, ...], policy: Policy, t
         kind=TryKind.CREATE,
         spot=last.spot if last else True,
         model=last.model if last else None,
-        machine=lost_on(attempt),
+        machine=runs_on(facts),
     )
     refused = last is not None and lacks_notice(last)
     return Try(

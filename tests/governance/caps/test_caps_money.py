@@ -6,6 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from spotwarden.governance.caps.facts import JobAttempts
+from spotwarden.model.attempt import AttemptState
 from spotwarden.model.governance import JobCap
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.prices import PriceTable
@@ -79,6 +80,20 @@ def test_an_attempt_on_another_machine_type_costs_what_that_one_does(past_on, no
     records = {"test-vm": JobAttempts(attempts=(past, now))}
     seen = facts(up, records=records, table=PriceTable(rates=(CHEAP, a100)))
     assert found(seen, TEN_DOLLARS).evidence[MONEY].startswith(costs)
+
+
+def test_a_vm_on_another_machine_type_that_a_person_started_again_costs_what_it_did():
+    """The start leaves no try. Ten hours on demand on the script's machine, ten on the other, two started."""
+    own, other = (replace(asked(spot=False)[0], machine=name) for name in ("", "a2-highgpu-1g"))
+    a100 = replace(CHEAP, machine="a2-highgpu-1g", standard=3.0)
+    first = attempt(1, ago=100 * HOUR, tries=(own,), machine=G2, instances={"test-vm": "1"})
+    second = attempt(2, ago=80 * HOUR, lost=90 * HOUR, tries=(other,), machine=G2)
+    stopped = {"state": AttemptState.STOPPED, "updated": NOW - 70 * HOUR}
+    again = attempt(3, ago=2 * HOUR, seen=True)
+    up = replace(vm(up=2 * HOUR), machine_type="a2-highgpu-1g", gpu="nvidia-tesla-a100")
+    records = {"test-vm": JobAttempts(attempts=(first, replace(second, **stopped), again))}
+    seen = facts(up, records=records, table=PriceTable(rates=(CHEAP, a100)))
+    assert found(seen, TEN_DOLLARS).evidence[MONEY].startswith("$46.00")
 
 
 def test_an_attempt_with_gpus_attached_costs_them_also_when_it_has_moved():

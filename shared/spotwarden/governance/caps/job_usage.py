@@ -16,7 +16,7 @@ from spotwarden.model.fleet import Machine
 from spotwarden.model.placement import region_of
 from spotwarden.model.prices import PriceTable, VmKind
 from spotwarden.recovery.bounds import AttemptLife, life_of
-from spotwarden.recovery.machines import lost_on, split_key
+from spotwarden.recovery.machines import ran_on, split_key
 
 
 class AttemptStay(msgspec.Struct, frozen=True, kw_only=True):
@@ -33,11 +33,12 @@ def stays(records: JobAttempts, machines: Sequence[Machine], now: datetime) -> l
     What runs and is on no record yet counts from its own start.
     """
     first = first_choice(records.attempts, machines)
-    ran = [*_spans(records.attempts)]
+    chain = records.attempts
+    ran = [*_spans(chain)]
     told = [
         AttemptStay(
             hours=_long(life.started, life.ended or now),
-            kinds=tuple(_kinds(attempt, machines, first, ran[-1][0])),
+            kinds=tuple(_kinds(attempt, machines, first, chain)),
             number=attempt.number,
         )
         for attempt, life in ran
@@ -87,7 +88,9 @@ def first_choice(attempts: Sequence[Attempt], machines: Sequence[Machine]) -> st
     return machines[0].provisioning if machines else ""
 
 
-def _kinds(attempt: Attempt, machines: Sequence[Machine], first: str, newest: Attempt) -> Iterator[VmKind]:
+def _kinds(
+    attempt: Attempt, machines: Sequence[Machine], first: str, chain: Sequence[Attempt]
+) -> Iterator[VmKind]:
     """What an attempt ran on: VMs as they are now, where and how it asked for them."""
     by_name = {machine.name: machine for machine in machines}
     nodes = [by_name.get(node, machines[0]) for node in attempt.instances] if machines else []
@@ -98,18 +101,20 @@ def _kinds(attempt: Attempt, machines: Sequence[Machine], first: str, newest: At
             asked = last.model.google if last.model else "STANDARD"
             provisioning = first if last.spot and last.model is None else asked
             kind = replace(kind, region=region_of(last.place), provisioning=provisioning)
-        if (machine := lost_on(attempt)) != lost_on(newest):
-            kind = _on(machine, kind, newest)
+        if (machine := ran_on(chain, attempt)) != ran_on(chain, chain[-1]):
+            kind = _on(machine, kind, chain)
         yield kind
 
 
-def _on(machine: str, like: VmKind, newest: Attempt) -> VmKind:
+def _on(machine: str, like: VmKind, chain: Sequence[Attempt]) -> VmKind:
     """The machine that an earlier attempt ran on, where the newest one runs on another type."""
     if machine:
         # What GPUs it has come with it.
         return replace(like, machine_type=machine, gpu="", gpus=0)
-    own, gpu = split_key(newest.machine)
-    return replace(like, machine_type=own, gpu=gpu, gpus=newest.gpus)
+    # What a person has started again names no machine.
+    scripted = next((attempt for attempt in reversed(chain) if attempt.machine), chain[-1])
+    own, gpu = split_key(scripted.machine)
+    return replace(like, machine_type=own, gpu=gpu, gpus=scripted.gpus)
 
 
 def spent(ran: Sequence[AttemptStay], table: PriceTable) -> VmCost:
