@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from spotwarden.model.action import Fetch, Wait
-from spotwarden.model.attempt import AttemptState, LackingNode
+from spotwarden.model.attempt import AttemptState, LackingNode, TryKind
 from spotwarden.recovery.identity import Ownership
 from spotwarden.recovery.ownership import blocking, foreign, identity_of, sift, unsettled, whose
 from tests.recovery.facts import NOW, REQUEST, STORED
@@ -55,6 +55,15 @@ def test_labels_count_with_an_insert_that_the_chain_has_asked_for(some, placed):
     copied = replace(placed, inserts=(insert(some, request_id="somebody's"),))
     assert owned(copied, made(some)) is Ownership.NAMESAKE
     by_console = replace(placed, inserts=(insert(some, request_id=""),))
+    assert owned(by_console, made(some)) is Ownership.NAMESAKE
+
+
+def test_a_request_without_an_id_was_not_asked_for_by_a_try_that_sent_none(some, placed):
+    """A job that stays where it is, since every other place refused a move, has such a try on record."""
+    newest = placed.ledger[0]
+    stays = replace(newest.attempt.tries[0], kind=TryKind.KEEP, request_id="", turn=2)
+    record = replace(newest, attempt=replace(newest.attempt, tries=(*newest.attempt.tries, stays)))
+    by_console = replace(placed, ledger=(record,), inserts=(insert(some, request_id=""),))
     assert owned(by_console, made(some)) is Ownership.NAMESAKE
 
 

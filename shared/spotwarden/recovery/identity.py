@@ -98,7 +98,8 @@ class JobIdentity(msgspec.Struct, frozen=True, kw_only=True):
 
     def requested(self, insert: Operation) -> bool | None:
         """Whether a request of the chain made it; None where the log does not tell of its group's request."""
-        sent = {tried.request_id for attempt in self.attempts.values() for tried in attempt.tries}
+        # A try that says that the job stays where it is has sent nothing.
+        sent = {tried.request_id for attempt in self.attempts.values() for tried in attempt.tries} - {""}
         if insert.request_id or not insert.group:
             return insert.request_id in sent
         asked = [

@@ -7,6 +7,7 @@ from spotwarden.model.instance import Operation
 
 def of_requests(inserts: Sequence[Operation], requests: Collection[str]) -> Iterator[Operation]:
     """The inserts of single VMs that these requests, by id, have asked for; those that failed, too."""
+    requests = {request for request in requests if request}
     groups = {insert.group for insert in inserts if insert.group and insert.request_id in requests}
     return (
         insert
