@@ -1,6 +1,7 @@
 """What Compute Engine promises of managed instance groups: in memory, and over REST."""
 
 from collections.abc import Callable, Mapping
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -83,6 +84,9 @@ def test_a_group_of_none_is_there_with_its_id(world: World) -> None:
     operation = world.compute.launch(manager(), request_id)
     found = world.compute.group(ZONE, "job-1-1-abcd")
     assert found is not None
+    assert found.created is not None
+    assert operation.at is not None
+    assert abs(found.created - operation.at) < timedelta(seconds=30)
     assert (found.id, found.zone, found.size, found.members) == (operation.target_id, ZONE, 0, ())
     assert world.compute.launch(manager(), request_id).name == operation.name
     with pytest.raises(RejectedError, match="alreadyExists"):

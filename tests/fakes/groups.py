@@ -47,6 +47,7 @@ class MemoryGroup(msgspec.Struct, kw_only=True, eq=False):
     name: str
     zone: str
     body: Mapping[str, Any]
+    created: datetime
     size: int = 0
     members: dict[str, Member] = {}
     error: str = ""
@@ -87,7 +88,15 @@ class Grouping(Advising):
         members = tuple(self._seen(member) for member in found.members.values())
         tried = next((member.error for member in members if member.error), "")
         error = found.error or tried
-        return SeenGroup(id=found.id, name=name, zone=zone, size=found.size, members=members, error=error)
+        return SeenGroup(
+            id=found.id,
+            name=name,
+            zone=zone,
+            size=found.size,
+            members=members,
+            created=found.created,
+            error=error,
+        )
 
     def _seen(self, member: Member) -> GroupMember:
         vm = self.vms.living.get(member.vm_id)
@@ -195,7 +204,14 @@ class Grouping(Advising):
             raise _missing(f"global/instanceTemplates/{template}")
         if (zone, name) in self.groups:
             raise _taken(f"zones/{zone}/instanceGroupManagers/{name}")
-        made = MemoryGroup(id=str(next(self._group_ids)), name=name, zone=zone, body=body, members={})
+        made = MemoryGroup(
+            id=str(next(self._group_ids)),
+            name=name,
+            zone=zone,
+            body=body,
+            created=self.clock.now(),
+            members={},
+        )
         self.groups[zone, name] = made
         return self._done("insert", zone, name, made.id, request_id)
 

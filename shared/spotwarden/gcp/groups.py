@@ -12,7 +12,7 @@ from spotwarden.model.instance import Operation
 from spotwarden.model.slices import GroupMember, SeenGroup
 from spotwarden.ports import InTime, RejectedError
 
-_FIELDS = "id,name,targetSize,status/bulkInstanceOperation"
+_FIELDS = "id,name,creationTimestamp,targetSize,status/bulkInstanceOperation"
 _MEMBER_FIELDS = "managedInstances(name,instance,id,instanceStatus,currentAction,lastAttempt),nextPageToken"
 
 
@@ -39,6 +39,7 @@ class WireGroup(msgspec.Struct, frozen=True, rename="camel"):
 
     id: str
     name: str
+    creation_timestamp: datetime | None = None
     target_size: int = 0
     status: WireGroupStatus = WireGroupStatus()
 
@@ -93,6 +94,7 @@ class Grouped(Calls):
             zone=zone,
             size=found.target_size,
             members=members,
+            created=wire.utc(found.creation_timestamp),
             error=checked or tried,
         )
 

@@ -3,6 +3,8 @@
 Compute Engine makes its VMs all or none, in a managed instance group with a workload policy.
 """
 
+from datetime import datetime
+
 import msgspec
 
 from spotwarden.model.instance import Status
@@ -48,7 +50,8 @@ class GroupMember(msgspec.Struct, frozen=True, kw_only=True):
 class SeenGroup(msgspec.Struct, frozen=True, kw_only=True):
     """A managed instance group as Compute Engine shows it: how many VMs it is to have, and which it has.
 
-    `error` is why it cannot make what it lacks, "" where nothing is known to stand in its way.
+    `created` is when it was made, `error` why it cannot make what it lacks, "" where nothing is known to
+    stand in its way.
     """
 
     id: str
@@ -56,6 +59,7 @@ class SeenGroup(msgspec.Struct, frozen=True, kw_only=True):
     zone: str
     size: int
     members: tuple[GroupMember, ...] = ()
+    created: datetime | None = None
     error: str = ""
 
     @property

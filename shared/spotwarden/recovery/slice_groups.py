@@ -38,6 +38,14 @@ def group_of(job: str, attempt: int, turn: int, request: str) -> SliceGroup:
     return SliceGroup(name=f"{job}-{attempt}-{turn}-{request[:4]}")
 
 
+def is_anothers(tried: Try, group: SliceGroup, seen: SeenGroup) -> bool:
+    """Whether somebody else made what has the name of a try's group: it was there before the try.
+
+    Another deployment in the project, or a job of this name whose folder is gone, may have sent the same ids.
+    """
+    return not group.id and seen.created is not None and seen.created < tried.at - CLOCKS_APART
+
+
 def removal_id(job: str, group_id: str) -> str:
     """The request id under which recovery, or a command, deletes a group for the job to be made anew."""
     return str(uuid5(NAMESPACE, f"delete-group/{job}/{group_id}"))
@@ -110,6 +118,8 @@ def clear(facts: JobFacts, attempt: Attempt, tried: Try, group: SliceGroup) -> S
     if group.name not in facts.groups:
         return LookAtGroup(zone=tried.place, group=group.name, group_id=group.id)
     seen = facts.groups[group.name]
+    if seen is not None and is_anothers(tried, group, seen):
+        return None
     if seen is not None and (group.name in facts.cleared or _is_going(seen)):
         return Wait(reason=f"the slice {group.name} must be gone first")
     if seen is not None:
@@ -137,6 +147,7 @@ def left_over(facts: JobFacts) -> Step | None:
     if attempt is None or tried is None or group is None or facts.watched is None:
         return None
     seen = facts.groups.get(group.name)
+    seen = None if seen is not None and is_anothers(tried, group, seen) else seen
     own = [member for member in seen.members if member.id and not member.leaving] if seen else []
     if own:
         goes = all(member.status in GOING for member in own)

@@ -103,6 +103,8 @@ def _send(
         return _fill(facts, newest, seen, policy, tick) if seen else gone(facts, newest, group, policy, tick)
     if seen is None:
         return _make(facts, newest, tried, group, policy=policy, tick=tick)
+    if slice_groups.is_anothers(tried, group, seen):
+        return refuse(newest, f"alreadyExists: another group has the name {group.name}", tick)
     known = replace(tried, group=replace(group, id=seen.id))
     record = replace(newest.attempt, tries=(*newest.attempt.tries[:-1], known), updated=tick.now)
     return WriteAttempt(
