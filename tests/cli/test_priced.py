@@ -18,6 +18,7 @@ from spotwarden.model.prices import VmKind
 from spotwarden.recovery.unpriced_budget import kind_of
 from tests.cli.logged import Speaker
 from tests.contract.local_world import LocalWorld
+from tests.recovery.slice_world import launch_of_slice
 
 PRICES = Path(__file__).parents[2] / "infra/prices.toml"
 RUN = ("run", "--job", "job", "--zone", "us-central1-a", "--no-follow")
@@ -230,3 +231,26 @@ def test_of_many_vms_without_a_price_the_first_are_told(refused):
     said = refused(G2, file, **dict.fromkeys((name.replace("-", "_") for name in machines), ()))
     assert said.count("no known price") == 4
     assert "; and 5 more kinds of VM" in said
+
+
+@pytest.mark.parametrize(
+    ("machine", "model", "unknown"),
+    [
+        ("ct6e-standard-4t", "SPOT", False),
+        ("ct6e-standard-4t", "FLEX_START", True),
+        ("tpu7x-standard-4t", "SPOT", True),
+    ],
+)
+def test_a_budget_of_a_slice_needs_the_price_of_one_of_its_vms(machine, model, unknown):
+    """It stays where it is, on its machine type: there is nothing to leave out, and no empty line."""
+    context = Speaker().context
+    context = replace(context, settings=replace(context.settings, prices_file=PRICES))
+    launched = launch_of_slice(machine=machine, model=model)
+    if not unknown:
+        check_priced(context, launched, CAPPED)
+        return
+    with pytest.raises(click.ClickException) as refused:
+        check_priced(context, launched, CAPPED)
+    first, second, _ops = refused.value.message.splitlines()
+    assert first.startswith(f"{machine} ({model}) has no known price in us-central1, so we can't enforce")
+    assert second.startswith("Add the price to ")

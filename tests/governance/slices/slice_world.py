@@ -74,13 +74,19 @@ def group(
 
 
 def launch(
-    world: GovernedWorld, job: str = JOB, *, hosts: int = 4, attempt: int = 1, name: str = ""
+    world: GovernedWorld,
+    job: str = JOB,
+    *,
+    hosts: int = 4,
+    attempt: int = 1,
+    name: str = "",
+    machine: str = "ct6e-standard-4t",
 ) -> MadeSlice:
     """A job that runs as a slice, on record as recovery writes it down."""
     began = world.now
     names = [f"{job}-{number}" for number in range(hosts)]
     labels = {JOB_LABEL: job, ATTEMPT_LABEL: str(attempt)}
-    made = group(world, name or f"{job}-{attempt}-1-abcd", *names, labels=labels)
+    made = group(world, name or f"{job}-{attempt}-1-abcd", *names, labels=labels, machine=machine)
     tried = Try(place=ZONE, request_id="r", at=began, group=made.group)
     write(world, job, attempt, tries=(tried,), instances=made.ids)
     entry = Watch(job=job, attempt=attempt, instances=made.ids, recorded=True)

@@ -1,20 +1,24 @@
 """A slice over a limit of its job, of its VMs or of its owner goes as one."""
 
 from datetime import timedelta
+from pathlib import Path
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from spotwarden.governance.answering import answered
-from spotwarden.layout import CaseRecord
+from spotwarden.layout import CaseRecord, JobFileName
 from spotwarden.model.answer import Accepted, Extend, Keep
 from spotwarden.model.governance import GovernanceLimits, InstanceCap, JobCap, OwnerCap, Remedy
 from tests.fakes.trouble import rejected
 from tests.fakes.world import load
 from tests.governance.caps.cap_world import CapWorld
-from tests.governance.slices.slice_world import OWNER, asked_of_vms, deleted_groups, launch
+from tests.governance.slices.slice_world import JOB, OWNER, asked_of_vms, deleted_groups, launch
 
 HOUR = timedelta(hours=1)
+PRICES = Path(__file__).parents[3] / "infra/prices.toml"
+STOPPED = ["job_cap_warning", "job_cap_warning", "job_cap_acted"]
 LIMITS = GovernanceLimits(ops="ops@x.org", blast_least=8)
 
 
@@ -94,3 +98,25 @@ def test_a_slice_that_is_kept_or_extended_stays_whole(answer):
     assert (deleted_groups(world), asked_of_vms(world)) == ([], [])
     world.sweep_for(hours=6)
     assert deleted_groups(world) == [(made.group.name, made.group.id)]
+
+
+@pytest.mark.parametrize(
+    ("machine", "file", "kinds"),
+    [
+        ("ct6e-standard-4t", b"budget = 20\n", STOPPED),
+        ("tpu7x-standard-4t", b"budget = 20\n", ["job_cap_unknown"]),
+        ("tpu7x-standard-4t", b"budget = 20\nprice_per_hour = 1.5\n", []),
+        ("tpu7x-standard-4t", b"budget = 9\nprice_per_hour = 1.5\n", STOPPED),
+    ],
+)
+def test_a_budget_of_a_slice_counts_each_vm_at_a_known_price(machine, file, kinds):
+    """Without one its owner is told once, and nothing is deleted; `price_per_hour` is the slice's."""
+    world = world_with(job_cap=JobCap(remedy=Remedy.STOP))
+    world.settings = replace(world.settings, prices_file=PRICES)
+    made = launch(world, machine=machine)
+    world.store(JobFileName(job=JOB), file)
+    world.sweep_for(hours=9)
+    assert world.kinds() == kinds
+    assert deleted_groups(world) == ([(made.group.name, made.group.id)] if "job_cap_acted" in kinds else [])
+    if kinds == ["job_cap_unknown"]:
+        assert "VM-hours have no known price" in world.notices()[0].why

@@ -65,9 +65,9 @@ def _record(context: Context, launch: Launch) -> PlacementRecord:
 
 
 def _refusal(context: Context, found: Sequence[Unpriced], facts: JobFacts, budget: float) -> str:
-    lines = "\n".join(ways(found, facts))
-    return (
-        f"{unenforced(found, budget)}. Nothing was sent.\n{lines}\n"
-        f"Add the price to {context.settings.prices_file}, or use --max-runtime instead of a budget.\n"
-        "Ops refresh all prices with: python infra/pricing/write_prices.py --key API_KEY"
-    )
+    return "\n".join([
+        f"{unenforced(found, budget)}. Nothing was sent.",
+        *ways(found, facts),
+        f"Add the price to {context.settings.prices_file}, or use --max-runtime instead of a budget.",
+        "Ops refresh all prices with: python infra/pricing/write_prices.py --key API_KEY",
+    ])  # fmt: skip
