@@ -1,16 +1,22 @@
 """What the judge of the plane sees: for each thing that it holds us to, a product that no longer does it."""
 
+from datetime import timedelta
+
 import pytest
 
-from tests.simulation.commands import Command, Kind, Pass, Preempt, Stock, Then, Word
+from spotwarden.model.notice import Notice, Severity
+from tests.simulation.commands import Command, FailHost, Kind, Pass, Preempt, Stock, Then, Word
 from tests.simulation.mutants import MUTANTS
 from tests.simulation.plane import commands as p
 from tests.simulation.plane.run import PlaneSetting
+from tests.simulation.plane.waits import not_waiting
 from tests.simulation.plane.world import PlaneWorld
+from tests.simulation.process import silenced
 
 SETTING = PlaneSetting()
 LOST = (Preempt(vm=0, word=Word.JSON), Pass(seconds=60))
 NO_ROOM = tuple(Stock(zone=zone, left=0) for zone in range(3))
+ROOM = Stock(zone=0, left=None)
 
 
 def _launched(kind: Kind = Kind.SOLO, **more: bool) -> tuple[Command, ...]:
@@ -121,3 +127,27 @@ def test_the_judge_sees_it(name):
     with MUTANTS[name].applied():
         said = SETTING.faults(commands, PlaneWorld(wrap=MUTANTS[name].wrap))[0]
     assert fault in "; ".join(said)
+
+
+@pytest.mark.parametrize(("seconds", "false"), [(10, False), (60, True)])
+def test_a_wait_for_room_ends_once_a_program_has_run(seconds, false):
+    """A VM that is lost before that has changed nothing for its owner."""
+    world = PlaneWorld()
+    with silenced():
+        for command in (*NO_ROOM, p.Launch(kind=Kind.FLEX, valid=7200), Pass(seconds=3600), ROOM):
+            world.do(command)
+        [vm] = world.vms_of(world.jobs[0])
+        world.pass_time(timedelta(seconds=50))
+        assert vm.seen.started is not None
+        world.pass_time(vm.seen.started + timedelta(seconds=seconds) - world.now())
+        world.do(FailHost())
+    said = Notice(
+        id="waits-for-room/flex-0/1/1800",
+        kind="waits_for_room",
+        severity=Severity.WARNING,
+        job="flex-0",
+        at=world.now(),
+        what="flex-0 has waited 30 min for a VM",
+        why="",
+    )
+    assert bool(not_waiting(said, world.jobs[0], world)) is false

@@ -1,5 +1,6 @@
 """Whether a job waits for room, as the judge knows it."""
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 
 from spotwarden.model.instance import Status
@@ -15,10 +16,23 @@ UP = {Status.PROVISIONING, Status.STAGING, Status.RUNNING, Status.REPAIRING}
 
 def down_since(job: PlaneJob, world: JudgedWorld) -> datetime:
     """Since when none of its VMs has run: it was asked for, or its last one went."""
+    return _last_down(job, world, world.oracle.down)
+
+
+def _idle_since(job: PlaneJob, world: JudgedWorld) -> datetime:
+    """Since when its program has run nowhere: a VM that went before it began has ended no wait."""
+    began, down = world.oracle.began, world.oracle.down
+    return _last_down(
+        job,
+        world,
+        {vm: at for vm, at in down.items() if vm in began and world.guests.moved_between(vm, began[vm], at)},
+    )
+
+
+def _last_down(job: PlaneJob, world: JudgedWorld, down: Mapping[str, datetime]) -> datetime:
     vms = [vm for vm in world.oracle.seen.values() if world.mine.get(vm.seen.id) is job]
     born = min((vm.seen.created for vm in vms if vm.seen.created), default=world.now())
-    down = [world.oracle.down[vm.seen.id] for vm in vms if vm.seen.id in world.oracle.down]
-    return max([born, *down])
+    return max([born, *(down[vm.seen.id] for vm in vms if vm.seen.id in down)])
 
 
 def not_waiting(notice: Notice, job: PlaneJob, world: JudgedWorld) -> str:
@@ -30,5 +44,5 @@ def not_waiting(notice: Notice, job: PlaneJob, world: JudgedWorld) -> str:
         runs = vm.seen.status in UP and began.get(vm.seen.id, notice.at) < notice.at - APART
         if runs and world.oracle.is_newest(job, vm):
             return f"{vm.seen.name} {vm.seen.id[-4:]} has room since {began[vm.seen.id]:%H:%M}"
-    waited, said = notice.at - down_since(job, world), int(notice.id.rpartition("/")[2])
+    waited, said = notice.at - _idle_since(job, world), int(notice.id.rpartition("/")[2])
     return f"it was down for {waited} only" if waited < timedelta(seconds=said) - APART else ""
