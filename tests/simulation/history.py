@@ -1,6 +1,6 @@
 """Play a history: its commands, the end of all trouble, and the verdict."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import timedelta
 
 import msgspec
@@ -9,7 +9,7 @@ from spotwarden.engine.fan_out import Swept
 from tests.simulation.commands import Command
 from tests.simulation.jobs import MACHINES
 from tests.simulation.process import Count, silenced
-from tests.simulation.verdict import ledger_of, news, open_ends
+from tests.simulation.verdict import held_by_others, ledger_of, news, open_ends
 from tests.simulation.world import World
 
 ROUNDS = 120
@@ -59,7 +59,8 @@ def end(world: World) -> Outcome:
         sweeps = [world.sweep_now(), *world.deliver_all()]
         if faults := faults_of(world):
             return Outcome(faults=faults, count=world.count)
-        rests = all(_rests(process.swept) for process in sweeps)
+        held = {job.name for job in world.jobs if held_by_others(world, job)}
+        rests = all(_rests(process.swept, held) for process in sweeps)
         quiet = quiet + 1 if rests and not open_ends(world) else 0
         if quiet == QUIET:
             break
@@ -70,9 +71,14 @@ def end(world: World) -> Outcome:
     return Outcome(faults=faults, count=world.count)
 
 
-def _rests(swept: Swept | None) -> bool:
-    """Whether a sweep waits for nothing; what it has left to other instances is for them to say."""
-    return swept is not None and not swept.failures and {*swept.waiting} <= {SHARED}
+def _rests(swept: Swept | None, held: Collection[str]) -> bool:
+    """Whether a sweep waits for nothing; what it has left to other instances is for them to say.
+
+    A job of which a name is `held` by others waits until they are gone.
+    """
+    if swept is None or swept.failures:
+        return False
+    return all(why == SHARED or why.partition(":")[0] in held for why in swept.waiting)
 
 
 def _tally(world: World) -> None:

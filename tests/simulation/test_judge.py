@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from tests.simulation import commands as c
-from tests.simulation.jobs import Job
+from tests.simulation.jobs import Job, stranger
 from tests.simulation.process import silenced
 from tests.simulation.run import Setting
 from tests.simulation.verdict import open_ends
@@ -66,3 +66,20 @@ def test_a_marker_of_a_job_that_may_be_closed_goes_only_once_it_is(state, faults
     clears = ("delete", (marker.name,), {"generation": marker.generation})
     world.watch.asking(world.new_process(timedelta(0)), *clears)
     assert len(world.watch.broken) == faults
+
+
+@pytest.mark.parametrize(("kind", "faults"), [("name_taken", 0), ("gang_changed", 1)])
+def test_a_gang_that_bends_lacks_a_node_whose_name_others_have_only_where_that_was_told(kind, faults):
+    """Its owner can then do something about it."""
+    world = Setting().world()
+    with silenced():
+        world.do(c.Submit(kind=c.Kind.BENT, nodes=3))
+        [job] = world.jobs
+        lost = next(vm for vm in world.running(job) if vm.node == job.nodes[1])
+        world.cloud.compute.preempt(lost.seen.id)
+        world.pass_time(timedelta(minutes=1))
+    made = world.cloud.compute.launch(stranger(job.nodes[1], lost.seen.zone), "namesake 1")
+    world.pass_time(timedelta(minutes=1))
+    world.strangers.append(made.target_id)
+    world.ports.notices.publish(b"{}", {"id": "1", "kind": kind, "job": job.name})
+    assert len(open_ends(world)) == faults

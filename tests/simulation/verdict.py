@@ -44,10 +44,21 @@ def _job(world: World, job: Job) -> list[str]:
     if job.removed_late and len(job.nodes) > 1:
         goes_on = up == sorted({*job.nodes} - {job.removed_late})
     less = {"node_removed"} if goes_on else set()
-    if told_of(world, job.name) & {*less, "not_recoverable", "quarantined"}:
+    if told_of(world, job.name) & {*less, "not_recoverable", "quarantined"} or held_by_others(world, job):
         return []
     state = records[-1]["state"] if records else "no record"
     return [f"{job.name} ({job.kind.name}) is open, but of {len(job.nodes)} nodes {up} run; ledger: {state}"]
+
+
+def held_by_others(world: World, job: Job) -> bool:
+    """Whether a gang that bends lacks only nodes whose names others have where it runs, and that was told."""
+    if job.kind is not Kind.BENT or "name_taken" not in told_of(world, job.name):
+        return False
+    living, up = world.cloud.compute.vms.living, world.running(job)
+    zones = {vm.seen.zone for vm in up}
+    others = (vm for vm_id in world.strangers if (vm := living.get(vm_id)))
+    held = {vm.seen.name for vm in others if vm.seen.zone in zones}
+    return bool(up) and {*job.nodes} - {vm.node for vm in up} <= held
 
 
 def _machines(world: World, job: Job) -> list[str]:

@@ -14,7 +14,7 @@ from tests.fakes.wanted import read
 from tests.simulation import ledger
 from tests.simulation.commands import Kind
 from tests.simulation.guests import Guests
-from tests.simulation.jobs import FAR, Job, is_beside, job_of, nodes_in
+from tests.simulation.jobs import FAR, STOPPED, Job, is_beside, job_of, nodes_in
 from tests.simulation.ledger import SKEW
 from tests.simulation.process import Process, deleted
 from tests.simulation.product import LEASE
@@ -71,7 +71,9 @@ class Watch:
         if job is None or vm.seen.status not in UP:
             return
         if vm.seen.status is Status.RUNNING and not job.ended:
-            # It was asked for before its owner, or the job itself, ended the former one: the job lives again.
+            # It was asked for before its owner, or the job itself, ended the former one: the job lives again,
+            # until the log tells that its owner had ended it.
+            job.doubtful |= job.over == STOPPED
             job.over, job.over_since = "", None
         if before in UP:
             return
