@@ -428,6 +428,35 @@ def running_on(new_world):
     return Web(world)
 
 
+def test_a_stop_that_comes_between_the_click_and_its_claim_counts(stopped):
+    """As for the command: it is the newer word. Whoever clicks again has read it, and starts the job."""
+    web = stopped()
+    world, token = web.world, web.token(Way.RESTART)
+    now, write = world.cloud.clock.now(), world.cloud.store.write
+
+    def first(name, data, **how):
+        if name.endswith("attempts/3.json"):
+            world.cloud.store.write = write
+            word = Attempt(
+                job="test-vm",
+                number=3,
+                state=AttemptState.STOPPED,
+                created=now,
+                updated=now,
+                reason="stopped by bob@example.com",
+                replaces=world.ids,
+            )
+            world.store(name, msgspec.json.encode(word))
+        return write(name, data, **how)
+
+    world.cloud.store.write = first
+    answer = web.click(token)
+    assert answer.status_code == 409
+    assert "Attempt 3 was closed meanwhile: stopped by bob@example.com." in answer.text
+    assert [one.state for one in world.records()][1:] == [AttemptState.STOPPED] * 2
+    assert "attempt 4 is on record" in web.click(token).text
+
+
 PRICES = Path(__file__).parents[3] / "infra/prices.toml"
 CUSTOM = SCRIPT.replace(b"g2-standard-4", b"n4-custom-4-8192")
 IN_TWO_REGIONS = {"a4-highgpu-8g": ("us-central1-b", "us-east4-b")}

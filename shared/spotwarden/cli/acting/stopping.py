@@ -27,6 +27,7 @@ from spotwarden.notify.links.considering import consider
 from spotwarden.notify.links.ending import end, restarted_since
 from spotwarden.notify.links.offer_facts import look, look_at_all
 from spotwarden.notify.links.reply import AnswerVerdict, OfferFacts, OfferStanding
+from spotwarden.notify.links.restarting import stopped_since
 from spotwarden.recovery import submission
 
 WATCH = timedelta(seconds=30)
@@ -160,7 +161,7 @@ def restart(job: str) -> None:
 
     def again() -> AnswerVerdict:
         offer_facts = looked()
-        return _stopped_since(first, offer_facts) or consider(offer_facts, command.policy, clock.now())
+        return stopped_since(first, offer_facts) or consider(offer_facts, command.policy, clock.now())
 
     verdict = consider(first, command.policy, clock.now())
     if verdict.standing is OfferStanding.BARRED:
@@ -189,15 +190,3 @@ def _check_launch(context: Context, offer_facts: OfferFacts) -> None:
         check_priced(context, facts.launch, facts.file, facts.owner)
     if facts.file.deadline is not None and facts.file.deadline <= clock.now():
         click.echo(f"warning: its deadline, {moment(facts.file.deadline)}, is past", err=True)
-
-
-def _stopped_since(first: OfferFacts, now: OfferFacts) -> AnswerVerdict | None:
-    """The verdict that somebody has stopped the job while it was being started: that word counts."""
-    before = first.job.newest.number if first.job and first.job.newest else 0
-    newest = now.job.newest if now.job else None
-    if newest is None or newest.number <= before or newest.state is not AttemptState.STOPPED:
-        return None
-    says = f"Attempt {newest.number} was closed meanwhile: {newest.reason}."
-    return AnswerVerdict(
-        standing=OfferStanding.BARRED, title=f"{newest.job} is not started", says=says, code=409
-    )

@@ -269,3 +269,13 @@ def _watch(facts: JobFacts) -> KeepWatch:
     return KeepWatch(
         reason="the job is open", job=facts.job, watch=Watch(job=facts.job), generation=generation
     )
+
+
+def stopped_since(first: OfferFacts, now: OfferFacts) -> AnswerVerdict | None:
+    """The verdict that somebody has stopped the job while it was being started: that word counts."""
+    before = first.job.newest.number if first.job and first.job.newest else 0
+    newest = now.job.newest if now.job else None
+    if newest is None or newest.number <= before or newest.state is not AttemptState.STOPPED:
+        return None
+    says = f"Attempt {newest.number} was closed meanwhile: {newest.reason}."
+    return barred(f"{newest.job} is not started", says, instead="To start it all the same, try again.")

@@ -41,6 +41,7 @@ from spotwarden.notify.links.reply import (
     OfferStanding,
     Reply,
 )
+from spotwarden.notify.links.restarting import stopped_since
 from spotwarden.notify.links.tokens import Keys
 from spotwarden.notify.links.writing import write_answer
 from spotwarden.ports import BrokenError, UnansweredError
@@ -81,7 +82,8 @@ def give(answer_request: AnswerRequest, offer: Offer) -> Reply:
     claim = _claim(answer_request, offer)
     if claim.used is not None and claim.used.outcome:
         return AnswerGiven(used=claim.used, repeated=True)
-    verdict = _consider_at_rest(answer_request, offer, claimed=claim.used is not None)
+    first = _look_at_rest(answer_request, offer, claimed=claim.used is not None)
+    verdict = _verdict(answer_request, first)
     if claim.used is None:
         if verdict.standing is not OfferStanding.OPEN:
             return AnswerShown(offer=offer, verdict=verdict)
@@ -96,7 +98,7 @@ def give(answer_request: AnswerRequest, offer: Offer) -> Reply:
             else AnswerFailed(trouble=AnswerTrouble.UNSURE)
         )
     try:
-        return _carry_out(answer_request, claim.name, claim.used, verdict)
+        return _carry_out(answer_request, claim.name, claim.used, first, verdict)
     except UnansweredError:
         return AnswerFailed(trouble=AnswerTrouble.UNSURE)
 
@@ -112,10 +114,10 @@ def _consider(answer_request: AnswerRequest, offer: Offer, *, claimed: bool) -> 
     return _verdict(answer_request, look(answer_request.context, offer, claimed=claimed))
 
 
-def _consider_at_rest(answer_request: AnswerRequest, offer: Offer, *, claimed: bool) -> AnswerVerdict:
-    """The verdict that is about to be carried out; the sweep that is at work on the job is waited for."""
+def _look_at_rest(answer_request: AnswerRequest, offer: Offer, *, claimed: bool) -> OfferFacts:
+    """What the verdict rests on that is about to be carried out; a sweep at work on the job is waited for."""
     anew = partial(look, answer_request.context, offer, claimed=claimed)
-    return _verdict(answer_request, look_at_rest(anew, answer_request.now, answer_request.pause))
+    return look_at_rest(anew, answer_request.now, answer_request.pause)
 
 
 def _verdict(answer_request: AnswerRequest, offer_facts: OfferFacts) -> AnswerVerdict:
@@ -150,8 +152,10 @@ def _write(answer_request: AnswerRequest, name: str, used: UsedAnswer, reason: s
     return answer_request.context.executor.apply(step)
 
 
-def _carry_out(answer_request: AnswerRequest, name: str, used: UsedAnswer, verdict: AnswerVerdict) -> Reply:
-    """Do what the verdict says, looking anew where somebody else was first."""
+def _carry_out(
+    answer_request: AnswerRequest, name: str, used: UsedAnswer, first: OfferFacts, verdict: AnswerVerdict
+) -> Reply:
+    """Do what the verdict on the first look says, looking anew where somebody else was first."""
     done: list[Change] = []
     for _ in range(TRIES):
         if verdict.standing is OfferStanding.BARRED:
@@ -167,7 +171,8 @@ def _carry_out(answer_request: AnswerRequest, name: str, used: UsedAnswer, verdi
             return AnswerShown(offer=used.offer, verdict=barred)
         if not any(isinstance(outcome, Lost) for outcome in outcomes):
             return _finish(answer_request, name, replace(used, outcome=verdict.done))
-        verdict = _consider_at_rest(answer_request, used.offer, claimed=True)
+        newer = _look_at_rest(answer_request, used.offer, claimed=True)
+        verdict = stopped_since(first, newer) or _verdict(answer_request, newer)
     return AnswerFailed(trouble=AnswerTrouble.UNSURE)
 
 
