@@ -3,9 +3,10 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from msgspec.structs import replace
 
 from spotwarden.governance.cases.escalation import next_step
-from spotwarden.model.action import CloseCase, Tell
+from spotwarden.model.action import CloseCase, FileCase, Tell
 from spotwarden.model.case import Case, CaseFacts, CaseState, Filed, Remediation, Warned
 from spotwarden.model.finding import Subject, Target
 from spotwarden.model.governance import Remedy
@@ -148,3 +149,35 @@ def test_who_was_warned_about_a_vm_hears_that_its_gang_is_kept(spared):
         return
     assert isinstance(step, Tell)
     assert (step.notice.kind, step.notice.why) == ("compliance_cleared", spared)
+
+
+@pytest.mark.parametrize(
+    ("minutes", "begun", "ends"),
+    [((0,), False, "CloseCase"), ((0, 30), False, "idle_cleared"), ((0,), True, "idle_cleared")],
+    ids=["the first warning alone", "a second one", "a second one, and the sweep was killed"],
+)
+def test_who_is_warned_again_after_a_remedy_hears_of_the_end_of_that_too(minutes, begun, ends):
+    """Its VM was stopped, a person has started it again, and it goes before the new warning is over."""
+    subject = Subject(key="1", job="job", owner="ada", targets=(Target(id="1", name="vm", zone="z"),))
+    stopped = Remediation(
+        target="1", request_id="r", at=NOW + timedelta(minutes=20), operation="o", error="still there"
+    )
+    case = Case(
+        rule="idle",
+        subject=subject,
+        state=CaseState.DUE,
+        remedy=Remedy.STOP,
+        opened=NOW,
+        looked=NOW + timedelta(minutes=30),
+        warnings=tuple(Warned(level=1, at=NOW + timedelta(minutes=late), notice="w") for late in minutes),
+        remediations=(stopped,),
+        told=("idle/1/20260105T120000/acted-1", *(["idle/1/20260105T120000/warning-2-aa"] if begun else [])),
+    )
+    facts = CaseFacts(rule="idle", key="1", filed=Filed(case=case, generation=1), there=False)
+    later = Tick(function="flag_idle_gpus", sweep="s", now=NOW + timedelta(hours=1))
+    step = next_step(facts, Policy(version="t", mode=Mode.ENFORCE), later)
+    if isinstance(step, FileCase):
+        assert step.reason == "its warnings no longer count"
+        facts = replace(facts, filed=Filed(case=step.case, generation=2))
+        step = next_step(facts, Policy(version="t", mode=Mode.ENFORCE), later)
+    assert (step.notice.kind if isinstance(step, Tell) else type(step).__name__) == ends

@@ -60,8 +60,18 @@ def _was_acted_upon(facts: CaseFacts, case: Case) -> bool:
     """Whether the remedy was taken, as far as anybody can tell: asked for without an answer, and all gone."""
     if case.state not in {CaseState.DUE, CaseState.ACTED}:
         return _was_answered_too_late(facts, case)
+    if _was_warned_since(case):
+        return False
     taken = any(remediation.operation for remediation in case.remediations)
     return taken or (not facts.there and any(not remediation.error for remediation in case.remediations))
+
+
+def _was_warned_since(case: Case) -> bool:
+    """Whether its remedy has failed, as of a VM that was started again, and a new warning was given then."""
+    if not all(remediation.error for remediation in case.remediations):
+        return False
+    newest = max((remediation.at for remediation in case.remediations), default=case.opened)
+    return bool(notices.begun_warnings(case)) or any(warned.at > newest for warned in case.warnings)
 
 
 def _was_answered_too_late(facts: CaseFacts, case: Case) -> bool:
