@@ -1,7 +1,7 @@
 """Whether each warning of a remedy came to an end of which its owner was told, once."""
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -42,7 +42,7 @@ def _of(world: "PlaneWorld", case: CaseRef, notices: list[tuple[datetime, Notice
         return  # Nothing was announced, or it was told to be off.
     ends = [notice.kind for _, notice in notices[warned:] if notice.kind.endswith(ENDS)]
     filed = _filed(world, case)
-    if len(ends) > 1:
+    if len(ends) > 1 and not _is_started_again(world, warning, ends):
         yield f"{warning.id} ({warning.what}) was told to have ended more than once: {', '.join(ends)}"
     elif not ends and filed is None and not _goes_on(world, warning, last):
         yield f"{warning.id} ({warning.what}) was never told to have ended"
@@ -65,6 +65,15 @@ def _goes_on(world: "PlaneWorld", warning: Notice, last: datetime) -> bool:
         for at, notice in world.oracle.notices.values()
         if notice.kind == warning.kind
     )
+
+
+def _is_started_again(world: "PlaneWorld", warning: Notice, ends: Sequence[str]) -> bool:
+    """Whether its owner has read of the remedy, then that the warning is over of a VM started since."""
+    vms = {target.id for target in warning.instances}
+    done = {removal.vm: removal.at for removal in world.oracle.removals if removal.vm in vms}
+    seen = world.oracle.seen
+    started = any((seen[vm_id].seen.started or at) > at for vm_id, at in done.items())
+    return started and [end.rpartition("_")[2] for end in ends] == ["acted", "cleared"]
 
 
 def _is_overdue(world: "PlaneWorld", case: Case) -> bool:
