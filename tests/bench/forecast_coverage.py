@@ -1,7 +1,7 @@
 """Forecasts of jobs on recorded spot markets, beside what became of them; prints each table with its aim.
 
-python tests/bench/forecast_coverage.py          # odd seeds, in two minutes
-python tests/bench/forecast_coverage.py even     # the seeds that the numbers of doubt were chosen on
+python -m tests.bench.forecast_coverage          # odd seeds, in two minutes
+python -m tests.bench.forecast_coverage even     # the seeds that the numbers of doubt were chosen on
 """
 
 import sys

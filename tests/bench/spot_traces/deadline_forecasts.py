@@ -70,6 +70,8 @@ class LineRun:
             return None
         ran = self.stays[: at.stays]
         here = ran[-1] if ran and at.place else None
+        if not share and self.stays[0].start - self.job.start < 2 * self.job.ask:
+            here = self.stays[0]._replace(start=self.job.start)
         over = ran[:-1] if here else ran
         spot = [stay for stay in ran if stay.place != ON_DEMAND]
         course = Course(
@@ -82,6 +84,7 @@ class LineRun:
             setup=SETUP,
             interval=0.0,
             since=moment(here.start) if here else None,
+            without=None if here and here.place != ON_DEMAND else moment(self._without(spot)),
             lives=tuple(_hours(stay) for stay in over if stay.lost),
             survived=tuple(_hours(stay) for stay in over if not stay.lost and stay.place != ON_DEMAND),
             waits=tuple((after.start - stay.end) / HOUR for stay, after in pairwise(spot) if stay.lost),
@@ -92,6 +95,9 @@ class LineRun:
         rates = Rates(spot=self.home.spot, other=self.other)
         told = outlook(course, read_markets(), PlacementLimits(), rates, now=moment(at.now), chance=chance)
         return told, at
+
+    def _without(self, spot: Sequence[Stay]) -> float:
+        return spot[-1].end if spot else self.job.start
 
 
 def _hours(stay: Stay) -> float:

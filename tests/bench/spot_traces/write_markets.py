@@ -9,14 +9,17 @@ from itertools import pairwise
 
 import msgspec
 
+from spotwarden.recovery.deadline_line import aside
 from spotwarden.recovery.forecast.hazards import AGES
-from spotwarden.recovery.forecast.markets import Reach, SeenMarkets, SpotMarket
+from spotwarden.recovery.forecast.markets import ASKED, Reach, SeenMarkets, SpotMarket
 from spotwarden.recovery.forecast.table import FILE
 
 from .calibration import us
 from .lives import ReplayedLife, lives, moving, waits
 from .market import HOUR, ROUND, Zone, h100
+from .ours import Ours
 from .placing import seeds
+from .replay import Job, Rule, Run
 
 SIZES = (1, 8, 16)
 QUANTILES = 21
@@ -60,10 +63,12 @@ def of_zones(vms: int) -> Iterator[SpotMarket]:
     zones = [zone for zone in h100(vms, held=False).values() if any(zone.up)]
     stays = {zone.name: _stays(zone) for zone in zones}
     for zone in zones:
-        yield _row(vms, Reach.ZONE, zone.name, stays[zone.name], _closed(zone), _ages(stays[zone.name]))
+        ages = _ages(stays[zone.name])
+        yield _row(vms, Reach.ZONE, zone.name, stays[zone.name], _closed(zone), _back_to(zone), ages)
     every = [stay for zone in zones for stay in stays[zone.name]]
     gone = [wait for zone in zones for wait in _closed(zone)]
-    yield _row(vms, Reach.ZONE, "", every, gone, _ages(every))
+    back = [hours for zone in zones for hours in _back_to(zone)]
+    yield _row(vms, Reach.ZONE, "", every, gone, back, _ages(every))
 
 
 def _stays(zone: Zone) -> list[ReplayedLife]:
@@ -81,19 +86,48 @@ def _closed(zone: Zone) -> list[float]:
     return [(last - first) * ROUND / HOUR for first, last in pairwise(edges) if not zone.up[first]]
 
 
+def _back_to(zone: Zone) -> list[float]:
+    """The hours from each time that it closed until it is found open by who asks once an hour."""
+    closes = (edge * ROUND for edge in zone.edges[:-1] if zone.up[edge - 1])
+    return [_asked(at, [zone]) for at in closes]
+
+
+def _asked(since: float, zones: Sequence[Zone]) -> float:
+    """After how many hours one of them is found open by who asks once an hour."""
+    times = 1
+    while not any(zone.open(since + times * ASKED * HOUR) for zone in zones):
+        times += 1
+    return times * ASKED
+
+
 def _ages(stays: Sequence[ReplayedLife]) -> list[float]:
     """For how long it had been open, at each round in which it was."""
     return [at * ROUND / HOUR for stay in stays for at in range(int(stay.hours * HOUR // ROUND) + 1)]
 
 
 def _replayed(vms: int, reach: Reach, place: str, zones: Sequence[Zone]) -> SpotMarket:
-    found, gaps = [], []
+    found: list[ReplayedLife] = []
+    gaps: list[float] = []
+    back: list[float] = []
     for job in seeds(0):
         for home in zones:
-            seen, _ = lives(job, *moving(reach, home, zones))
+            there = moving(reach, home, zones)
+            seen, _ = lives(job, *there)
             found += seen
             gaps += waits(seen)
-    return _row(vms, reach, place, found, gaps, [0.0])
+            back += _back(job, *moving(reach, home, zones))
+    return _row(vms, reach, place, found, gaps, back, [0.0])
+
+
+def _back(job: Job, rule: Rule, zones: Sequence[Zone]) -> Iterator[float]:
+    """The same after each loss, beside an on-demand VM: a job that may move asks for none in its zone."""
+    run = Run(job, rule, zones)
+    assert isinstance(rule, Ours)
+    while not run.over:
+        run.step()
+        if run.state.lost:
+            taken = aside(rule.places, {}, rule.memory.record) if len(zones) > 1 else ""
+            yield _asked(run.state.now, [zone for zone in zones if zone.name != taken])
 
 
 def _row(
@@ -102,6 +136,7 @@ def _row(
     place: str,
     stays: Sequence[ReplayedLife],
     gaps: Sequence[float],
+    back: Sequence[float],
     ages: Sequence[float],
 ) -> SpotMarket:
     return SpotMarket(
@@ -110,6 +145,7 @@ def _row(
         place=place,
         rates=tuple(_rates(stays)),
         waits=_quantiles(gaps or [0.0]),
+        back=_quantiles(back or [ASKED]),
         ages=_quantiles(ages),
     )
 

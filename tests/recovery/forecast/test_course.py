@@ -197,6 +197,19 @@ def test_lives_and_waits_are_those_of_spot_vms(past):
     assert (seen.lives, seen.survived, seen.waits) == ((2.0,), (), (3.0,))
 
 
+def test_it_has_been_without_spot_since_it_lost_its_last_or_was_launched(past, tick):
+    """Not while it has a spot VM; an on-demand VM is none."""
+    first, second, third = past().attempts
+    first, lost = replace(first, created=first.started), second.started + 2 * HOUR
+    on_demand = replace(third, tries=(replace(third.tries[0], spot=False),))
+    waiting = replace(third, state=AttemptState.PLACING, started=None)
+    assert course(past(attempts=[first, second, third])).without is None
+    assert course(past(attempts=[first, second, on_demand])).without == lost == third.lost
+    assert course(past(attempts=[first, second, waiting])).without == lost
+    launched = replace(first, state=AttemptState.PLACING, started=None, created=tick.now - HOUR)
+    assert course(past(attempts=[launched])).without == tick.now - HOUR
+
+
 def test_a_line_begins_when_a_person_launched_the_job(past):
     """Of a job that follows none nothing is kept."""
     assert course(past(returns=True)).began == past().attempts[0].created

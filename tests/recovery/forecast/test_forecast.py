@@ -11,7 +11,14 @@ from spotwarden.model.ladder import Rung, VmModel
 from spotwarden.model.limits import PlacementLimits
 from spotwarden.model.policy import Policy
 from spotwarden.recovery.forecast.course import Course
-from spotwarden.recovery.forecast.forecast import Rates, holds_to_line, outlook, reach_of, share_of
+from spotwarden.recovery.forecast.forecast import (
+    Rates,
+    holds_to_line,
+    needs_others,
+    outlook,
+    reach_of,
+    share_of,
+)
 from spotwarden.recovery.forecast.markets import Reach
 from spotwarden.recovery.forecast.pasts import past_of
 from spotwarden.recovery.forecast.table import read_markets
@@ -92,6 +99,31 @@ def test_what_the_table_knows_other_jobs_do_not_tell():
     assert beside(HARSH, JOB) == beside({}, JOB)
 
 
+@pytest.mark.parametrize(
+    ("job", "counts"),
+    [
+        (OTHER, True),
+        (JOB, False),
+        (replace(JOB, place="us-south9-a"), True),
+        (replace(OTHER, unknown="?"), False),
+    ],
+    ids=["another machine", "in the table", "another zone", "without progress"],
+)
+def test_other_jobs_are_asked_for_where_they_count(job, counts):
+    """As the forecast then says."""
+    assert needs_others(job, read_markets(), STAYS) is counts
+    assert (beside(HARSH, job) != beside({}, job)) is counts
+
+
+def test_a_job_that_has_looked_for_spot_for_long_pays_more():
+    """It has been on an on-demand VM for a day, in a region that is often full."""
+    going = {"spot": False, "returns": True, "began": NOW - 30 * HOUR, "deadline": NOW + 60 * HOUR}
+    job = replace(JOB, place="us-west1-a", whole=80.0, lives=(5.0,), **going)
+    new = told(replace(job, without=NOW - HOUR), PlacementLimits())
+    long = told(replace(job, without=NOW - 24 * HOUR), PlacementLimits())
+    assert long.half_cost > new.half_cost
+
+
 def test_what_is_unknown_stays_unknown():
     """With the reason, and without a number."""
     seen = told(replace(JOB, unknown="it tells no progress"))
@@ -142,7 +174,7 @@ def test_a_job_that_holds_to_a_line_ends_sooner_and_pays_more():
     hard = replace(JOB, place="us-west1-b", whole=50.0, began=NOW - HOUR, deadline=NOW + 150 * HOUR)
     waits, holds = told(hard, PlacementLimits()), told(replace(hard, returns=True), PlacementLimits())
     assert holds.most < waits.most
-    assert holds.half_cost > waits.half_cost
+    assert holds.most_cost > 2 * waits.most_cost
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from spotwarden.recovery.forecast.hazards import AGES, age_at, risk
+from spotwarden.recovery.forecast.hazards import AGES, age_at, mean_life, risk
 
 RATES = (3.0, 1.5, 1.0, 0.5, 0.1)
 
@@ -28,3 +28,11 @@ def test_what_is_never_lost_reaches_no_age():
     assert age_at((0.0,) * 5, 0.0, 0.1) == math.inf
     assert age_at((1.0, 0.0, 0.0, 0.0, 0.0), 0.0, 0.5) == math.inf
     assert age_at((1.0, 0.0, 0.0, 0.0, 0.0), 0.0, 0.1) == pytest.approx(0.1)
+
+
+def test_a_vm_lives_for_the_mean_of_all_lives():
+    """At one rate for its inverse; half a loss in the first ten minutes takes four tenths of them then."""
+    assert mean_life((0.1,) * 5) == pytest.approx(10.0)
+    first = (1 - math.exp(-0.5)) / 3.0
+    assert mean_life((3.0, 0.1, 0.1, 0.1, 0.1)) == pytest.approx(first + math.exp(-0.5) * 10.0)
+    assert mean_life((1.0, 0.0, 0.0, 0.0, 0.0)) == math.inf

@@ -4,8 +4,16 @@ import math
 
 import pytest
 
-from spotwarden.recovery.forecast.hazards import AGES
-from spotwarden.recovery.forecast.markets import Reach, SpotMarket, market_of, quantile, unwatched
+from spotwarden.recovery.forecast.hazards import AGES, mean_life
+from spotwarden.recovery.forecast.markets import (
+    ASKED,
+    Reach,
+    SpotMarket,
+    market_of,
+    quantile,
+    share_below,
+    unwatched,
+)
 from spotwarden.recovery.forecast.table import chance_of, read_markets
 from tests.bench.spot_traces.write_markets import SIZES, of_zones
 
@@ -41,23 +49,53 @@ def test_each_row_can_be_played(row):
     assert all(math.isfinite(rate) and rate >= 0 for rate in row.rates)
     assert sorted(row.waits) == list(row.waits)
     assert sorted(row.ages) == list(row.ages)
+    assert sorted(row.back) == list(row.back)
     assert row.waits[0] >= 0
+    assert row.back[0] >= ASKED
     assert any(row.rates)
     # Probes are ten minutes apart: what would be lost sooner is a fault of the count.
     assert max(row.rates) < 30
 
 
+@pytest.mark.parametrize("place", ["us-west1", "us-east4", "us-central1"])
+def test_who_asks_once_an_hour_beside_an_on_demand_vm_is_back_later_than_a_place_has_room(place):
+    """Most of all where places open for minutes, and where one of two has the on-demand VM."""
+    row = market_of(SEEN, machine=H100, vms=1, reach=Reach.REGION, place=place)
+    assert sum(row.back) > sum(row.waits) + 0.5 * len(row.waits)
+    if place == "us-west1":
+        assert sum(row.back) > 5 * sum(row.waits)
+
+
+SEEN_ELSEWHERE = SpotMarket(
+    vms=1,
+    reach=Reach.ZONE,
+    rates=(3.0, 1.0, 1.0, 1.0, 0.1),
+    waits=(0.1,) * 9 + (9.1,),
+    back=(1.0,) * 9 + (50.0,),
+)
+
+
 def test_waits_that_nobody_has_watched_have_the_mean_of_those_that_were():
-    """Every other one stays as it was seen; the rest are neither as short nor as long."""
-    seen = (0.1,) * 9 + (9.1,)
-    market = SpotMarket(vms=1, reach=Reach.ZONE, rates=(1.0,) * len(AGES), waits=seen)
-    waits = unwatched(market).waits
+    """And are neither as short nor as long."""
+    seen, waits = SEEN_ELSEWHERE.waits, unwatched(SEEN_ELSEWHERE).waits
     assert sorted(waits) == list(waits)
     assert sum(waits) / len(waits) == pytest.approx(sum(seen) / len(seen), rel=0.05)
-    others = [*waits]
-    for wait in seen:
-        others.remove(wait)
-    assert 0.1 < quantile(sorted(others), 0.5) < max(others) < 9.1
+    assert 0.1 < quantile(waits, 0.5) < max(waits) < 9.1
+
+
+def test_lives_that_nobody_has_watched_depend_less_on_age():
+    """Halfway to those that end as often at each age."""
+    rates, even = unwatched(SEEN_ELSEWHERE).rates, 1.0 / mean_life(SEEN_ELSEWHERE.rates)
+    assert rates[0] == pytest.approx((3.0 + even) / 2)
+    assert rates[-1] == pytest.approx((0.1 + even) / 2)
+    assert 0.1 < rates[-1] < rates[0] < 3.0
+
+
+def test_half_of_the_searches_that_nobody_has_watched_end_with_the_wait():
+    """Half an hour after it, for who asks once an hour; the others last as long as was seen."""
+    found = unwatched(SEEN_ELSEWHERE)
+    later = [wait + ASKED / 2 for wait in found.waits]
+    assert sorted((*SEEN_ELSEWHERE.back, *later)) == list(found.back)
 
 
 def test_quantiles_lie_between_their_neighbours():
@@ -65,6 +103,14 @@ def test_quantiles_lie_between_their_neighbours():
     assert quantile((1.0, 2.0, 4.0), 0.75) == 3.0
     assert quantile((1.0, 2.0, 4.0), 1.0) == 4.0
     assert quantile((7.0,), 0.3) == 7.0
+
+
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 0.75, 0.99])
+def test_the_share_below_a_quantile_is_its_own(share):
+    """Below the least are none, and from the most on all."""
+    values = (1.0, 2.0, 4.0, 9.0)
+    assert share_below(values, quantile(values, share)) == pytest.approx(share)
+    assert (share_below(values, 0.5), share_below(values, 9.0), share_below((7.0,), 7.0)) == (0.0, 1.0, 1.0)
 
 
 def test_the_same_job_has_the_same_chances():

@@ -12,8 +12,8 @@ from spotwarden.recovery.forecast.on_demand import DeadlinePlan, Line
 from spotwarden.recovery.forecast.simulate import RUNS, Doubt, Prospect, play
 
 SURE = Doubt(losses=1e6, waits=1e6, at_most=1e6)
-CALM = SpotMarket(vms=1, reach=Reach.ZONE, rates=(0.0,) * 5, waits=(0.0,))
-STEADY = SpotMarket(vms=1, reach=Reach.ZONE, rates=(0.1,) * 5, waits=(1.0,))
+CALM = SpotMarket(vms=1, reach=Reach.ZONE, rates=(0.0,) * 5, waits=(0.0,), back=(0.0,))
+STEADY = SpotMarket(vms=1, reach=Reach.ZONE, rates=(0.1,) * 5, waits=(1.0,), back=(1.0,))
 JOB = Prospect(market=STEADY, doubt=SURE, left=20.0, setup=0.0, up=0.0, interval=0.0)
 
 
@@ -93,12 +93,17 @@ def test_the_deadline_is_made_on_on_demand_vms():
     assert all(run.hours == run.spot == 20.0 for run in runs if not run.other)
 
 
+def parts(job):
+    """Its hours, those on spot and those on on-demand VMs, in tenths."""
+    return {(round(run.hours, 1), round(run.spot, 1), round(run.other, 1)) for run in played(job)}
+
+
 LINE = DeadlinePlan(last=99.0, line=Line(due=0.0, pace=0.0, back=98.0, quiet=1.0))
 
 
 def test_a_job_that_is_behind_its_line_works_on_on_demand_vms_until_a_place_has_spot_again():
     """Instead of waiting for ten hours; it asks once an hour."""
-    outages = replace(STEADY, waits=(10.0,), rates=(0.05,) * 5)
+    outages = replace(STEADY, waits=(10.0,), back=(10.0,), rates=(0.05,) * 5)
     waits = played(replace(JOB, market=outages, plan=replace(LINE, line=None)))
     works = played(replace(JOB, market=outages, plan=LINE))
     assert not any(run.other for run in waits)
@@ -118,10 +123,56 @@ def test_a_spot_vm_that_comes_within_a_round_is_taken():
 
 def test_who_is_on_an_on_demand_vm_for_now_goes_back_to_spot():
     """Who has no time for that stays."""
-    there = replace(JOB, spot=False, market=replace(CALM, waits=(2.7,)), up=0.5, plan=LINE)
-    assert {(run.hours, run.spot, run.other) for run in played(there)} == {(20.0, 17.5, 2.5)}
+    there = replace(JOB, spot=False, market=replace(CALM, back=(2.5,)), up=0.5, plan=LINE)
+    assert parts(there) == {(20.0, 17.5, 2.5)}
     late = replace(there, plan=replace(LINE, line=Line(due=0.0, pace=0.0, back=19.0, quiet=1.0)))
-    assert {(run.hours, run.spot, run.other) for run in played(late)} == {(20.0, 0.0, 20.0)}
+    assert parts(late) == {(20.0, 0.0, 20.0)}
+
+
+def test_a_return_is_paid_for_in_both_vms_as_a_restart():
+    """Half an hour of the new one's start: it trains on neither."""
+    there = replace(JOB, spot=False, setup=0.5, market=replace(CALM, back=(2.5,)), up=0.5, plan=LINE)
+    assert parts(there) == {(20.5, 18.0, 3.0)}
+    assert parts(replace(there, market=replace(CALM, back=(99.0,)))) == {(20.0, 0.0, 20.0)}
+
+
+def test_openings_between_two_requests_do_not_end_the_time_on_on_demand_vms():
+    """A place is open again after half an hour, and found so after five."""
+    flaps = replace(STEADY, waits=(0.5,), back=(5.0,), rates=(0.05,) * 5)
+    works = played(replace(JOB, market=flaps, plan=LINE))
+    assert any(4.5 < run.other < 5.0 for run in works)
+    # Who is not behind its line takes that opening.
+    ahead = replace(LINE, line=Line(due=50.0, pace=0.0, back=98.0, quiet=1.0))
+    assert not any(run.other for run in played(replace(JOB, market=flaps, plan=ahead)))
+
+
+def test_who_has_looked_for_spot_for_hours_is_not_in_a_short_search():
+    """Half of all last for an hour, the others for up to nine: after two hours it is one of these."""
+    searches = replace(CALM, back=(1.0, 1.0, 9.0))
+    there = replace(JOB, spot=False, market=searches, up=0.5, plan=LINE)
+    new = [run.other for run in played(there, 1000)]
+    long = [run.other for run in played(replace(there, waited=2.0), 1000)]
+    assert mean(new) == pytest.approx((1.0 + 5.0) / 2, rel=0.1)
+    assert mean(long) == pytest.approx(7.0 / 2, rel=0.1)
+    # It has outlasted all that were seen: it may well take as long again.
+    longest = [run.other for run in played(replace(there, waited=10.0), 1000)]
+    assert sorted(longest)[500] == pytest.approx(10.0 * (2**0.5 - 1), rel=0.1)
+
+
+def test_who_has_waited_for_its_first_vm_for_hours_came_to_a_long_wait():
+    """Of one hour and nine, the latter."""
+    calm = replace(JOB, up=None, first=True, waited=2.0, market=replace(CALM, waits=(1.0, 9.0)))
+    waited = [run.hours - 20.0 for run in played(calm, 1000)]
+    assert mean(waited) == pytest.approx(7.0 / 2, rel=0.1)
+
+
+def test_how_long_spot_is_looked_for_is_less_sure_than_how_long_a_place_is_full():
+    """Where nobody has seen it: in some runs it is hardly found at all."""
+    market = replace(STEADY, back=(2.0,))
+    going = replace(JOB, market=market, spot=False, plan=LINE)
+    unsure = replace(going, doubt=replace(SURE, back=1.0))
+    sure, most = (sorted(run.other for run in played(one))[270] for one in (going, unsure))
+    assert most > 2 * sure
 
 
 def test_what_would_go_on_for_ever_ends_on_on_demand_vms_by_the_deadline():

@@ -80,7 +80,8 @@ class Course(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     `unknown` says why nobody knows what is `left` of its `whole` work, "" where somebody does; `spread` is
     how far off that may be. With `restarts` it saves nothing: each loss costs all. `setup` is from the start
     of its VMs to its first work, `interval` from one save to the next; None: nobody has seen it. `since` is
-    the start of its VMs, None while it waits for some. `lives` are the hours up of those spot VMs that it
+    the start of its VMs, None while it waits for some; `without` is since when it has had no spot VM, None
+    while it has one. `lives` are the hours up of those spot VMs that it
     lost, `survived` of those that ended otherwise, `waits` the hours from a loss until it had others. With
     `returns` it follows a line from when it `began`.
     """
@@ -99,6 +100,7 @@ class Course(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     setup: float | None = None
     interval: float | None = None
     since: Moment | None = None
+    without: Moment | None = None
     lives: tuple[float, ...] = ()
     survived: tuple[float, ...] = ()
     waits: tuple[float, ...] = ()
@@ -132,6 +134,7 @@ def course(past: JobPast) -> Course:
         setup=setup,
         interval=interval,
         since=ran[-1].life.started if running else None,
+        without=None if running and ran[-1].spot else _without(past, spot),
         lives=tuple(hours for hours, lost in over if lost)[-LIVES:],
         survived=tuple(hours for hours, lost in over if not lost)[-LIVES:],
         waits=tuple(_waits(spot))[-LIVES:],
@@ -165,6 +168,12 @@ def _waits(spot: Sequence[AttemptLife]) -> Iterator[float]:
     for life, begun in pairwise(spot):
         if life.ended and life.fate in TAKEN:
             yield _hours(begun.started - life.ended)
+
+
+def _without(past: JobPast, spot: Sequence[AttemptLife]) -> datetime | None:
+    """When it lost its last spot VM, or was launched after that; None where no record tells."""
+    told = [spot[-1].ended if spot else None, _began_at(past)]
+    return max((at for at in told if at is not None), default=None)
 
 
 def _began_at(past: JobPast) -> datetime | None:

@@ -24,11 +24,11 @@ from spotwarden.recovery.forecast.simulate import RUNS, Chance, Doubt, PlayedRun
 
 DOUBTS: Mapping[Reach, Doubt] = {
     Reach.ZONE: Doubt(losses=32, waits=8, at_most=12),
-    Reach.REGION: Doubt(losses=128, waits=64, at_most=20),
+    Reach.REGION: Doubt(losses=64, waits=64, at_most=14, back=6),
     Reach.REGIONS: Doubt(losses=64, waits=64, at_most=12),
 }
 """Chosen on even seeds, so that nine in ten runs end by P90: `tests/bench/forecast_coverage.py`."""
-ELSEWHERE = Doubt(losses=8, waits=16, at_most=8)
+ELSEWHERE = Doubt(losses=8, waits=32, at_most=8, back=1)
 """Of places and machines that nobody has watched."""
 NOTHING: PastByPlace = {}
 SAVE = 1 / 60
@@ -91,10 +91,7 @@ def outlook(
     """
     if job.unknown:
         return Outlook(unknown=job.unknown)
-    reach = reach_of(job, limits)
-    place = region_of(job.place) if reach is Reach.REGION else job.place
-    market = market_of(seen, machine=_machine(job, seen), vms=job.vms, reach=reach, place=place)
-    doubt = _doubt(job, market, seen)
+    market, doubt = _market(job, seen, limits)
     past = SpotPast()
     if doubt is ELSEWHERE:
         market, past = unwatched(market), told_of(job.place, others)
@@ -172,6 +169,19 @@ def _is_watched(job: Course, seen: SeenMarkets) -> bool:
     return f"{job.machine}-".startswith(f"{seen.machine}-")
 
 
+def needs_others(job: Course, seen: SeenMarkets, limits: PlacementLimits) -> bool:
+    """Whether the past of other jobs counts: where the table does not know the job's places."""
+    return not job.unknown and _market(job, seen, limits)[1] is ELSEWHERE
+
+
+def _market(job: Course, seen: SeenMarkets, limits: PlacementLimits) -> tuple[SpotMarket, Doubt]:
+    """What the job is taken for, and how far off that may be."""
+    reach = reach_of(job, limits)
+    place = region_of(job.place) if reach is Reach.REGION else job.place
+    market = market_of(seen, machine=_machine(job, seen), vms=job.vms, reach=reach, place=place)
+    return market, _doubt(job, market, seen)
+
+
 def _doubt(job: Course, market: SpotMarket, seen: SeenMarkets) -> Doubt:
     """A job that moves between regions is like any other of its machine type; else its place counts."""
     known = market.place or (market.reach is Reach.REGIONS and _is_watched(job, seen))
@@ -204,6 +214,7 @@ def _prospect(
         risk=past.risk(market.rates),
         waits=past.waits,
         slow=_slow(past, market, doubt),
+        waited=max(0.0, (now - job.without) / HOUR) if job.without else 0.0,
         spot=job.spot,
         plan=plan_of(job, limits, now),
     )

@@ -31,3 +31,13 @@ def age_at(rates: Sequence[float], start: float, wanted: float) -> float:
             return begin + wanted / rate if rate else begin
         wanted -= there
     return math.inf
+
+
+def mean_life(rates: Sequence[float]) -> float:
+    """How long a VM lives on average; infinite where it is not lost once it is old."""
+    mean, alive = 0.0, 1.0
+    for rate, (first, last) in zip(rates, _SPANS, strict=True):
+        stays = math.exp(-rate * (last - first)) if rate else 1.0
+        mean += alive * ((1.0 - stays) / rate if rate else last - first)
+        alive *= stays
+    return mean

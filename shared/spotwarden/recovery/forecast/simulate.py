@@ -4,12 +4,12 @@ import math
 from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from itertools import accumulate
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import msgspec
 
 from spotwarden.recovery.forecast.hazards import age_at
-from spotwarden.recovery.forecast.markets import SpotMarket, quantile
+from spotwarden.recovery.forecast.markets import SpotMarket, quantile, share_below
 from spotwarden.recovery.forecast.on_demand import DeadlinePlan
 
 RUNS = 300
@@ -41,12 +41,14 @@ class Doubt(msgspec.Struct, frozen=True, kw_only=True):
 
     The larger, the surer. `losses` and `waits` are those before anything has happened to the job, and each
     of its own losses and waits adds one. From then on they are `at_most` so much: places change, and what a
-    job has seen of them is of its last days.
+    job has seen of them is of its last days. `back` is that of how long a job with on-demand VMs looks for
+    spot, beyond what its waits tell; None where that was seen.
     """
 
     losses: float
     waits: float
     at_most: float
+    back: float | None = None
 
 
 class Prospect(msgspec.Struct, frozen=True, kw_only=True):
@@ -56,8 +58,9 @@ class Prospect(msgspec.Struct, frozen=True, kw_only=True):
     loss costs all, None where work is saved. `setup` is from a VM's start to its first work; `up` is how
     long the job's VMs have been up, None while it has none; with `first` these are its first. `interval`
     is between two saves. `lost` counts losses, and `risk` those to be expected of what it went through;
-    `waits` counts its waits, which were `slow` times as long as elsewhere. `spot` is false for
-    VMs that are not preempted. `plan` says when on-demand VMs are taken; None: never.
+    `waits` counts its waits, which were `slow` times as long as elsewhere; `waited` is for how long it has
+    had no spot VM. `spot` is false for VMs that are not preempted. `plan` says when on-demand VMs are
+    taken; None: never.
     """
 
     market: SpotMarket
@@ -73,6 +76,7 @@ class Prospect(msgspec.Struct, frozen=True, kw_only=True):
     risk: float = 0.0
     waits: float = 0.0
     slow: float = 1.0
+    waited: float = 0.0
     spot: bool = True
     plan: DeadlinePlan | None = None
 
@@ -108,6 +112,21 @@ def play(prospect: Prospect, chance: Chance, runs: int) -> Iterator[PlayedRun]:
             yield _Going(prospect, left, chance).to_its_end()
 
 
+class _Closed(NamedTuple):
+    """For how many hours no place has a spot VM, and until one is found beside an on-demand VM."""
+
+    room: float
+    back: float
+
+    def after(self, waited: float) -> "_Closed":
+        """What is left of them when so much is over."""
+        return _Closed(max(self.room - waited, 0.0), max(self.back - waited, 0.0))
+
+    def times(self, share: float) -> "_Closed":
+        """This share of them."""
+        return _Closed(self.room * share, self.back * share)
+
+
 class _Going:
     """A run under way: the hours gone, those of its VMs so far, and the work left.
 
@@ -116,7 +135,7 @@ class _Going:
 
     def __init__(self, prospect: Prospect, left: float, chance: Chance) -> None:
         self.prospect, self.chance = prospect, chance
-        self.hard, self.slow = _drawn(prospect, chance)
+        self.hard, self.slow, self.far = _drawn(prospect, chance)
         self.age, self.setup = _entry(prospect, chance)
         self.whole = self.left = left
         self.hours = self.spot = self.other = 0.0
@@ -145,59 +164,66 @@ class _Going:
         wanted = -math.log(1.0 - self.chance.random()) / self.hard
         return age_at(self.prospect.market.rates, age, wanted) - age
 
-    def _closed(self) -> float:
+    def _closed(self) -> _Closed:
         """How long no place has a spot VM."""
-        return quantile(self.prospect.market.waits, self.chance.random()) * self.slow
+        return self._closed_at(self.chance.random())
 
-    def _closed_for(self) -> float:
-        """How long no place has one yet: who comes by chance meets long waits more often, and midway."""
-        if not self.prospect.first:
-            return self._closed()
-        sums = list(accumulate(self.prospect.market.waits))
-        met = bisect_left(sums, self.chance.random() * sums[-1])
-        return self.prospect.market.waits[met] * self.chance.random() * self.slow
+    def _closed_at(self, share: float) -> _Closed:
+        """The wait that is longer than this share of all."""
+        market = self.prospect.market
+        return _Closed(quantile(market.waits, share) * self.slow, quantile(market.back, share) * self.far)
+
+    def _closed_on(self) -> _Closed:
+        """How much longer no place has one, if the job has found none since it lost its last.
+
+        Who comes by chance, as a job that had none yet, meets long waits more often, and midway.
+        """
+        prospect, chance, market = self.prospect, self.chance, self.prospect.market
+        waits, times = (market.waits, self.slow) if prospect.spot else (market.back, self.far)
+        waited = prospect.waited / times
+        if waited >= waits[-1]:
+            more = prospect.waited * (1.0 / math.sqrt(1.0 - chance.random()) - 1.0)
+            return _Closed(more, more)
+        if not prospect.first:
+            share = share_below(waits, waited)
+            found = self._closed_at(share + (1.0 - share) * chance.random())
+            return found.after(prospect.waited)
+        sums = list(accumulate(max(wait - waited, 0.0) for wait in waits))
+        met = bisect_left(sums, chance.random() * sums[-1]) / max(len(waits) - 1, 1)
+        return self._closed_at(met).after(prospect.waited).times(chance.random())
 
     def _begin(self) -> None:
         """What comes before its first spot VM: a wait, or what is left of its time on an on-demand VM."""
         up = self.prospect.up
         if not self.prospect.spot:
             self.age, self.setup = 0.0, self.prospect.setup
-            self._on_demand(-(up or 0.0), max(self._closed() - (up or 0.0), 0.0))
+            self._on_demand(-(up or 0.0), self._closed_on().back)
         elif up is None:
-            self._wait(self._closed_for())
+            self._wait(self._closed_on())
 
-    def _wait(self, closed: float) -> None:
+    def _wait(self, closed: _Closed) -> None:
         """Until a place has a spot VM, or on-demand VMs are taken."""
-        room, plan = self.hours + closed, self.prospect.plan
+        room, plan = self.hours + closed.room, self.prospect.plan
         turn = plan.turn(self.left, self.hours) if plan else NEVER
         if room <= turn:
             self.hours = room
         else:
-            self._on_demand(turn, room)
+            self._on_demand(turn, self.hours + closed.back)
 
-    def _on_demand(self, begun: float, room: float) -> None:
-        """Until it moves back to spot, which a place has from `room` on, or has done its work."""
+    def _on_demand(self, begun: float, found: float) -> None:
+        """Until it moves back to spot, which it finds from `found` on, or has done its work.
+
+        A move is counted as a restart that is paid for in both VMs.
+        """
         plan = self.prospect.plan
         ready = max(begun + self.prospect.setup, self.hours)
         done = ready + self.left
-        back = plan.back(self.left, begun, ready) if plan else NEVER
-        until, self.age = self._found(back, room, done) if back < done else (done, 0.0)
+        until = min(max(found, plan.back(self.left, begun, ready) if plan else NEVER), done)
         self.other += until - max(begun, self.hours)
+        if until < done:
+            self.other += self.prospect.setup
+            self.age = plan.line.quiet * self.chance.random() if plan and plan.line else 0.0
         self.hours, self.left = until, done - until
-
-    def _found(self, asked: float, room: float, done: float) -> tuple[float, float]:
-        """When it finds a spot VM that asks from then on, and for how long that place has had one by then."""
-        plan = self.prospect.plan
-        every = plan.line.quiet if plan and plan.line else NEVER
-        for _ in range(LIVES):
-            asked += math.ceil(max(room - asked, 0.0) / every) * every
-            if asked >= done:
-                break
-            closes = room + self._life(0.0)
-            if asked < closes:
-                return asked, asked - room
-            room = closes + self._closed()
-        return done, 0.0
 
     def _continued(self) -> PlayedRun:
         """What is left, at the pace of what was done, or on on-demand VMs once the deadline asks for them."""
@@ -216,11 +242,12 @@ class _Going:
         return PlayedRun(hours=end, spot=self.spot * times, other=self.other * times)
 
 
-def _drawn(prospect: Prospect, chance: Chance) -> tuple[float, float]:
-    """How many times as many losses, and as long waits, as were seen elsewhere."""
+def _drawn(prospect: Prospect, chance: Chance) -> tuple[float, float, float]:
+    """How many times as many losses, as long waits and as long searches for spot as were seen elsewhere."""
     doubt = prospect.doubt
     hard = prospect.hard * _factor(doubt.losses, prospect.lost, doubt.at_most, chance)
-    return hard, prospect.slow / _factor(doubt.waits, prospect.waits, doubt.at_most, chance)
+    slow = prospect.slow / _factor(doubt.waits, prospect.waits, doubt.at_most, chance)
+    return hard, slow, slow / _factor(doubt.back, 0.0, doubt.at_most, chance) if doubt.back else slow
 
 
 def _factor(shape: float, seen: float, at_most: float, chance: Chance) -> float:

@@ -13,8 +13,8 @@ from spotwarden.model.jobfile import JobFile
 from spotwarden.model.limits import PlacementLimits
 from spotwarden.model.placement import region_of
 from spotwarden.recovery.forecast.course import Course, JobPast, Stretch, course
-from spotwarden.recovery.forecast.forecast import Outlook, Rates, outlook, own_past, reach_of
-from spotwarden.recovery.forecast.markets import Reach, SeenMarkets
+from spotwarden.recovery.forecast.forecast import Outlook, Rates, outlook, own_past
+from spotwarden.recovery.forecast.markets import SeenMarkets
 from spotwarden.recovery.forecast.pasts import PastByPlace, SpotPast, together
 from spotwarden.recovery.forecast.simulate import Chance
 from spotwarden.report.figures.money import Till
@@ -90,6 +90,14 @@ def pasts_of(entries: Iterable[IndexEntry], now: datetime) -> Mapping[str, PastB
     }
 
 
+def others_of(pasts: Mapping[str, PastByPlace], machine: str, own: JobSpotPast | None) -> PastByPlace:
+    """Those of all jobs on this machine type, but one's own."""
+    known = pasts.get(machine, {})
+    if own is None or own.machine != machine or own.place not in known:
+        return known
+    return {**known, own.place: together(((1.0, known[own.place]), (-1.0, own.past)))}
+
+
 def _stretches(lines: Sequence[NodeMetrics]) -> Iterator[Stretch]:
     """Of each attempt the steps of the node that tells most of them: nodes of a gang tell the same."""
     longest: dict[int, tuple[int, Stretch]] = {}
@@ -121,7 +129,7 @@ class Forecaster(msgspec.Struct, frozen=True, kw_only=True):
         if entry.course is None:
             return None
         course = entry.course
-        if not self.handover or reach_of(course, self.limits) is Reach.ZONE:
+        if not self.handover:
             course = replace(course, returns=False)
         chance = self.chance(entry.row.job)
         rates = _rates(entry, till)
@@ -138,11 +146,7 @@ class Forecaster(msgspec.Struct, frozen=True, kw_only=True):
 
     def _others(self, entry: IndexEntry) -> PastByPlace:
         """The past of all jobs on its machine type but its own."""
-        known = self.pasts().get(entry.course.machine, {}) if entry.course else {}
-        own = entry.past
-        if own is None or own.place not in known:
-            return known
-        return {**known, own.place: together(((1.0, known[own.place]), (-1.0, own.past)))}
+        return others_of(self.pasts(), entry.course.machine, entry.past) if entry.course else {}
 
 
 def _rates(entry: IndexEntry, till: Till) -> Rates:
