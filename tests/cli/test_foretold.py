@@ -12,14 +12,17 @@ from spotwarden.model.jobfile import JobFile
 from spotwarden.model.launch import StoredScript
 from spotwarden.model.policy import Policy
 from spotwarden.model.prices import VmKind
+from spotwarden.recovery.machines import machine_key
 from spotwarden.recovery.price_file import read_prices
 from tests.cli.logged import Speaker
+from tests.cli.other_jobs import reads, report_past
 
 PRICES = Path(__file__).parents[2] / "infra/prices.toml"
 SCRIPT = "gcloud compute instances create job --zone=us-central1-a --image-family=debian-12 --machine-type="
 DAY = JobFile(work=timedelta(hours=24))
 POLICY = Policy(version="test")
 TABLE = read_prices(PRICES)
+INDEX = "spotwarden/report/index.json.gz"
 
 
 def launch(words):
@@ -28,9 +31,14 @@ def launch(words):
 
 
 @pytest.fixture
-def told():
+def speaker():
+    """The project."""
+    return Speaker()
+
+
+@pytest.fixture
+def told(speaker):
     """The lines about a launch."""
-    speaker = Speaker()
     context = replace(speaker.context, settings=replace(speaker.context.settings, prices_file=PRICES))
     now = speaker.cloud.clock.now()
 
@@ -55,6 +63,39 @@ def test_an_on_demand_vm_is_not_expected_to_be_lost(told):
     assert lines["basis"] == "24.0 h of work left, on VMs that are not preempted"
     assert "saves" not in lines
     assert told("n2-standard-8", done=0.5)["basis"].startswith("12.0 h of work left")
+
+
+def test_what_other_jobs_went_through_is_read_in_the_report(speaker, told):
+    """With one read; short lives make more losses."""
+    words = "n2-standard-8 --provisioning-model=SPOT"
+    alone = told(words)
+    report_past(speaker, machine_key(launch(words)), "other")
+    found = reads(speaker)
+    assert losses(told(words)) > 1.5 * losses(alone)
+    assert found == [INDEX]
+
+
+def test_where_the_table_knows_more_the_report_is_not_read(speaker, told):
+    """Nor where nothing is foretold."""
+    words = "a3-highgpu-8g --provisioning-model=SPOT"
+    report_past(speaker, machine_key(launch(words)), "other")
+    found = reads(speaker)
+    told(words)
+    told("n2-standard-8", file=JobFile())
+    assert found == []
+
+
+def test_a_report_that_cannot_be_read_tells_nothing(speaker, told):
+    """The forecast is made without it."""
+    words = "n2-standard-8 --provisioning-model=SPOT"
+    alone = told(words)
+    speaker.cloud.store.write(INDEX, b"broken", generation=None)
+    assert told(words) == alone
+
+
+def losses(lines):
+    """How many a day are expected."""
+    return float(lines["basis"].split(", ")[1].split()[0])
 
 
 def test_without_declared_work_nothing_is_foretold(told):

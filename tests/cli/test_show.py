@@ -21,6 +21,7 @@ from spotwarden.model.attempt import AttemptState, Try
 from spotwarden.model.finding import Subject, Target
 from spotwarden.model.run import RunRequest
 from tests.cli.logged import JOB, Speaker
+from tests.cli.other_jobs import report_past
 from tests.cli.test_cases import case
 from tests.fakes.beats import kit_beat
 
@@ -160,6 +161,21 @@ def test_a_job_that_tells_none_says_what_would_make_it_known(speaker, run):
         "unknown: the job reports no progress. Report step and steps, or set work in job.toml"
     ]
     assert said(page, "ends") == []
+
+
+def test_what_other_jobs_went_through_counts_in_a_forecast(running, run):
+    """Its own past only once, whatever the report has of it."""
+
+    def losses():
+        return float(said(run(), "basis")[0].split(", ")[1].split()[0])
+
+    machine = "g2-standard-8-nvidia-l4"
+    running.attempt(3, machine=machine)
+    alone = losses()
+    report_past(running, machine, JOB)
+    assert losses() == alone
+    report_past(running, machine, JOB, "other")
+    assert losses() > 1.5 * alone
 
 
 def test_a_job_that_is_over_has_no_forecast(running, run):

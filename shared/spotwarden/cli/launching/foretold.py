@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from msgspec.structs import replace
 
 from spotwarden.cli.context import Context
+from spotwarden.cli.other_jobs import others
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.jobfile import JobFile, SavedProgress
 from spotwarden.model.launch import Launch
@@ -30,7 +31,15 @@ def foretold(
     policy = context.agreed()
     course = begun(launch, file, file.work * (1 - (done or 0.0)), policy, now)
     rates = rates_of([kind_of(launch)] * len(launch.nodes), read_prices(context.settings.prices_file))
-    seen = outlook(course, read_markets(), policy.placement, rates, now=now, chance=chance_of(launch.job))
+    seen = outlook(
+        course,
+        read_markets(),
+        policy.placement,
+        rates,
+        now=now,
+        chance=chance_of(launch.job),
+        others=others(context, course, now),
+    )
     yield from (f"{word}: {said}" for word, said in told(seen, 0.0))
 
 

@@ -5,6 +5,7 @@ from datetime import datetime
 from spotwarden.cli.context import Context
 from spotwarden.cli.looking.costs import Costs
 from spotwarden.cli.looking.details import Details
+from spotwarden.cli.other_jobs import others
 from spotwarden.create_script.request.stored import with_launch
 from spotwarden.model.standing import Standing
 from spotwarden.recovery.forecast.forecast import Outlook, holds_to_line, outlook
@@ -33,4 +34,12 @@ def forecast(
         returns=holds_to_line(read, policy),
     )
     chance = chance_of(facts.job)
-    return outlook(course, read_markets(), policy.placement, costs.rates, now=now, chance=chance)
+    return outlook(
+        course,
+        read_markets(),
+        policy.placement,
+        costs.rates,
+        now=now,
+        chance=chance,
+        others=others(context, course, now, job=facts.job),
+    )
