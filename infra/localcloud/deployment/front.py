@@ -9,17 +9,16 @@ import logging
 from collections.abc import Callable
 from pathlib import Path
 
-import httpx
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.types import Message, Receive, Scope, Send
 
 from localcloud.access import Rules
 from localcloud.deployment.manifest import Function
+from localcloud.deployment.socket_call import NoAnswerError, pass_on
 from localcloud.faults.middleware import cut
 from localcloud.limits import OFF, Limits
 from localcloud.listener import Listener
-from localcloud.machines.metadata.forward import Forwarder, relay
 from localcloud.place import Place
 
 BINDS = "unix:{folder}/{name}"
@@ -48,7 +47,6 @@ class Front:
         self._limits = limits
         self.host = BINDS.format(folder=folder, name=function.name)
         self.socket = folder / f"{function.name}:{place.port}"
-        self._forwarder = Forwarder(uds=self.socket)
         self._listener = Listener(self, port=place.port, rules=rules_of(function))
 
     async def start(self) -> None:
@@ -58,7 +56,6 @@ class Front:
     async def stop(self) -> None:
         """Let nobody in any more."""
         await self._listener.stop()
-        await self._forwarder.close()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request (ASGI)."""
@@ -81,13 +78,10 @@ class Front:
                 await PlainTextResponse("upstream request timeout", 504)(scope, receive, send)
 
     async def _pass_on(self, scope: Scope, receive: Receive, send: Send) -> None:
-        request = Request(scope, receive)
         try:
-            answer = await self._forwarder.send(request, request.headers.get("host", ""))
-        except httpx.HTTPError:
+            await pass_on(Request(scope, receive), self.socket, send)
+        except NoAnswerError:
             await cut(scope, receive)  # as where nobody listens, or somebody dies over it
-            return
-        await relay(answer)(scope, receive, send)
 
 
 def rules_of(function: Function) -> Rules:

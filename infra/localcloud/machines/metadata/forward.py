@@ -1,7 +1,6 @@
-"""Passing requests on: as the HTTP proxy of a virtual machine, and to a function's own socket."""
+"""Passing requests on, as the HTTP proxy of a virtual machine."""
 
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 import httpx
 from starlette.requests import Request
@@ -28,13 +27,9 @@ CONNECT_SECONDS = 10
 
 
 class Forwarder:
-    """Passes requests on through this computer's own network settings, byte by byte.
+    """Passes requests on through this computer's own network settings, byte by byte."""
 
-    With `uds` all of them go to whoever listens at this Unix socket, each by a connection of its own.
-    """
-
-    def __init__(self, uds: Path | None = None) -> None:
-        self._uds = uds
+    def __init__(self) -> None:
         self._client: httpx.AsyncClient | None = None
 
     async def forward(self, request: Request) -> Response:
@@ -57,7 +52,7 @@ class Forwarder:
     async def send(self, request: Request, host: str) -> httpx.Response:
         """Pass a request on; `httpx.HTTPError` where nobody answers."""
         if self._client is None:
-            self._client = _connections(self._uds)
+            self._client = _connections()
         target = request.scope["raw_path"].decode("latin-1")
         if question := request.scope["query_string"].decode("latin-1"):
             target += f"?{question}"
@@ -73,15 +68,10 @@ class Forwarder:
         return await self._client.send(outgoing, stream=True)
 
 
-def _connections(uds: Path | None) -> httpx.AsyncClient:
+def _connections() -> httpx.AsyncClient:
     timeout = httpx.Timeout(None, connect=CONNECT_SECONDS)
-    if uds is None:
-        limits = httpx.Limits(max_connections=None)
-        return httpx.AsyncClient(timeout=timeout, limits=limits, verify=NO_TLS)
-    # A kept connection may be closed by a server just as it is used again; a new one costs next to nothing.
-    alone = httpx.Limits(max_connections=None, max_keepalive_connections=0)
-    transport = httpx.AsyncHTTPTransport(uds=str(uds), limits=alone, verify=NO_TLS)
-    return httpx.AsyncClient(timeout=timeout, transport=transport)
+    limits = httpx.Limits(max_connections=None)
+    return httpx.AsyncClient(timeout=timeout, limits=limits, verify=NO_TLS)
 
 
 def _has_body(request: Request) -> bool:
