@@ -26,6 +26,8 @@ MARGIN = timedelta(seconds=60)
 LOOK = timedelta(seconds=30)
 MOVE_WAIT = timedelta(minutes=10)
 UNBELIEVED = timedelta(minutes=5)
+FOLLOWED = timedelta(hours=1)
+"""How long a node that went on looks whether a record leaves it out: no sweep sleeps for longer."""
 LATE = timedelta(seconds=45)
 GUEST = "job@p.iam.gserviceaccount.com"
 BY_NAME = {Word.EMPTY, Word.LATE_EMPTY}
@@ -198,7 +200,7 @@ class Guests:
         """Go on, since it was not taken: as a member, or it says that it waits until a record names it."""
         job = job_of(self._jobs, vm)
         newest = next(reversed(self._records(job)), None) if job else None
-        if job is None or newest is None or vm.seen.status is not Status.RUNNING or waited > UNBELIEVED:
+        if job is None or newest is None or vm.seen.status is not Status.RUNNING or waited > FOLLOWED:
             return
         lacking = newest.lacking.get(vm.seen.name)
         waits = lacking is not None and lacking.instance_id == vm.seen.id

@@ -16,13 +16,13 @@ from tests.simulation.guests import (
     AGAIN,
     BOOT,
     BY_NAME,
+    FOLLOWED,
     GUEST,
     LATE,
     LOOK,
     NOTICE,
     RESERVE,
     SHUTDOWN,
-    UNBELIEVED,
 )
 from tests.simulation.plane.commands import Mood
 from tests.simulation.plane.google import PlaneMetrics
@@ -256,7 +256,7 @@ class Guests:
         job = self._mine[vm.seen.id]
         newest = next(reversed(records_of(self._cloud, self._layout, job)), None)
         made_anew = newest is not None and not newest.bent and vm.seen.id in newest.replaces.values()
-        if vm.seen.status is not Status.RUNNING or waited > UNBELIEVED or made_anew:
+        if vm.seen.status is not Status.RUNNING or waited > FOLLOWED or made_anew:
             return
         if vm.seen.id in job.doomed:
             job.doomed.discard(vm.seen.id)
