@@ -100,6 +100,7 @@ class Oracle:
         self._answered_mails: set[tuple[str, str]] = set()
         self._requests: set[str] = set()
         self.ran: set[str] = set()
+        self.ran_since: set[str] = set()
         self._asked_to_go: dict[str, datetime] = {}
 
     def fault(self, what: str) -> None:
@@ -285,6 +286,9 @@ class Oracle:
         self.seen[vm.seen.id] = vm
         if vm.seen.status is Status.RUNNING:
             self.ran.add(vm.seen.id)
+            self.ran_since.add(vm.seen.id)
+        elif before in ASIDE:
+            self.ran_since.discard(vm.seen.id)  # It has another life, which has not run yet.
         if before is Status.RUNNING:
             self.down[vm.seen.id] = self._world.now()
         if vm.seen.status in UP:

@@ -39,7 +39,8 @@ class People(PlaneGround):
     def person_ends(self, job: PlaneJob, ids: Sequence[str]) -> None:
         """A person removes VMs of a job: that is the person's word about all of it."""
         unclear = any(vm_id in job.doomed for vm_id in ids) or not self._newest(job) & set(ids)
-        # A request that fails within seconds is followed by the next; of a hidden zone nothing is heard.
+        # A request, to start one too, that fails within seconds is followed by the next; of a hidden zone
+        # nothing is heard.
         unclear |= any(self._is_unheard_of(vm) for vm in self.vms_of(job) if vm.seen.id in ids)
         # Who tidies up beside the attempt that he has asked for may mean that one, or not.
         unclear |= self.oracle.is_left_over(job, ids)
@@ -57,7 +58,7 @@ class People(PlaneGround):
 
     def _is_unheard_of(self, vm: Vm) -> bool:
         hidden = vm.seen.zone in {*self.compute.hidden, *self.compute.dark} or bool(self.compute.lag)
-        return hidden and vm.seen.id not in self.oracle.ran
+        return hidden and vm.seen.id not in self.oracle.ran_since
 
     def _newest(self, job: PlaneJob) -> set[str]:
         """The ids of the VMs of its newest launch; of a gang that bends the newest of each name."""
