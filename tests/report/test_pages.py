@@ -167,6 +167,27 @@ def test_each_vm_has_the_mean_of_its_gpus():
     assert "9.0 unknown preempted" in text
 
 
+@pytest.mark.parametrize(
+    ("machine", "noun"),
+    [
+        ("ct6e-standard-4t", "TPU chip"),
+        ("tpu7x-standard-4t", "TPU chip"),
+        ("a2-highgpu-1g", "GPU"),
+        ("", "GPU"),
+    ],
+)
+def test_what_is_busy_on_a_vm_is_called_what_it_is(machine, noun):
+    """In the table and in the picture: a VM with TPUs has no GPU."""
+    report = made_up.job_report()
+    bars = tuple(msgspec.structs.replace(bar, machine=machine) for bar in report.bars)
+    page = pages.job(msgspec.structs.replace(report, bars=bars), FRAME)
+    assert f"{noun}s busy</th>" in page
+    assert f"busiest {noun}" in page
+    other = "GPU" if noun == "TPU chip" else "TPU chip"
+    assert f"{other}s busy" not in page
+    assert f"busiest {other}" not in page
+
+
 def test_the_fleet_of_one_owner_says_whose_it_is():
     """An owner's row leads there; days and unit come along."""
     everybody = seen(pages.fleet(made_up.fleet_view(), FRAME, "vm"))

@@ -1,5 +1,7 @@
 """What kinds of accelerators there are."""
 
+GPU, TPU_CHIP = "GPU", "TPU chip"
+"""What a person calls one of them."""
 TPU = "tpu"
 """With this begins the type of every TPU, as `tpu-v6e` and `tpu7x`."""
 
@@ -11,4 +13,4 @@ def is_tpu(kind: str) -> bool:
 
 def noun(kind: str) -> str:
     """What a person calls one accelerator of this type."""
-    return "TPU chip" if is_tpu(kind) else "GPU"
+    return TPU_CHIP if is_tpu(kind) else GPU

@@ -49,6 +49,7 @@ ELSEWHERE = ("v2", "v3", "v4", "v5litepod", "v5e")
 """Those that only GKE or the Cloud TPU API has."""
 _ELSEWHERE_MACHINE = re.compile(r"(?:ct3p?|ct4p|ct5lp?)-[a-z]+-\d+t")
 _COUNT = re.compile(r"[1-9]\d{0,4}")
+_TPU_MACHINE = re.compile(r"(?:ct|tpu)\d")
 _MACHINE = re.compile(r"(?P<machines>[a-z0-9]+-[a-z]+)-(?P<chips>[1-9]\d{0,2})t")
 _TOPOLOGY = re.compile(r"[1-9]\d{0,2}(?:x[1-9]\d{0,2}){1,2}")
 _FEWEST_HOSTS = 2
@@ -109,6 +110,11 @@ def hosts_of(machine: str, topology: str) -> int | str:
     if rest or hosts < _FEWEST_HOSTS:
         return f"{topology} is {_chips(topology)} chips, and no slice of several VMs of {machine}"
     return hosts
+
+
+def has_tpus(machine: str) -> bool:
+    """Whether VMs of this machine type have TPU chips."""
+    return _TPU_MACHINE.match(machine) is not None
 
 
 def is_slice_machine(machine: str) -> bool:

@@ -15,7 +15,7 @@ from spotwarden.report.views import curving
 from spotwarden.report.views.actions import action, outcome
 from spotwarden.report.views.experiments import links, progress
 from spotwarden.report.views.frame import PageFrame
-from spotwarden.report.views.loads import means
+from spotwarden.report.views.loads import means, noun_of
 from spotwarden.report.views.rendering import render
 from spotwarden.report.views.text import UNKNOWN, Words
 from spotwarden.report.views.timeline import timeline
@@ -49,6 +49,7 @@ def job(report: JobReport, frame: PageFrame) -> str:
         marks_left_out=left_out(len(report.marks) - len(marks), "event"),
         bars=report.bars[-MOST_BARS:],
         bars_left_out=left_out(len(report.bars) - MOST_BARS, "stay"),
+        noun=noun_of(report),
         busy=lambda bar: say.share(_part(busy.get(bar.instance_id))),
         signals=report.signals[:MOST_SIGNALS],
         signals_left_out=left_out(len(report.signals) - MOST_SIGNALS, "signal"),

@@ -1,9 +1,11 @@
-"""How busy GPUs were, as much of it as a picture has room for."""
+"""How busy GPUs or TPU chips were, as much of it as a picture has room for."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from itertools import pairwise
 
+from spotwarden.model.accelerators import GPU, TPU_CHIP
+from spotwarden.model.tpus import has_tpus
 from spotwarden.report.model.job import GpuLoad, JobReport
 
 MOST_SLOTS = 300
@@ -24,6 +26,12 @@ def pieces(loads: Sequence[GpuLoad], start: datetime, end: datetime) -> Iterator
             piece = []
     if piece:
         yield piece
+
+
+def noun_of(report: JobReport) -> str:
+    """What is busy in these VMs, in the singular."""
+    known = [bar.machine for bar in report.bars if bar.machine]
+    return TPU_CHIP if known and all(map(has_tpus, known)) else GPU
 
 
 def means(report: JobReport) -> dict[str, float | None]:

@@ -18,7 +18,7 @@ from spotwarden.report.views.drawing import (
     thinned,
     ticks,
 )
-from spotwarden.report.views.loads import pieces
+from spotwarden.report.views.loads import noun_of, pieces
 from spotwarden.report.views.text import Words
 
 WIDTH, LEFT, RIGHT = 1000, 150, 12
@@ -154,14 +154,16 @@ class _Timeline:
     def _loads(self) -> None:
         if not self.report.loads:
             return
-        self._name("GPUs busy", 12)
+        noun = noun_of(self.report)
+        self._name(f"{noun}s busy", 12)
         up = Scale(low=0, high=100, start=self.y + _LOADS, end=self.y)
         for percent in (0, 50, 100):
             self.areas.append(Area(d=line([(LEFT, up(percent)), (WIDTH - RIGHT, up(percent))]), kind="grid"))
             place = DrawnText(x=LEFT - 6, y=up(percent) + 4, text=f"{percent}%", kind="quiet end")
             self.texts.append(place)
         vms = len({load.node or load.instance_id for load in self.report.loads})
-        says = "busiest GPU" if vms == 1 else "busiest GPU of each VM, the mean of all that were up"
+        says = f"busiest {noun}"
+        says += "" if vms == 1 else " of each VM, the mean of all that were up"
         for piece in pieces(self.report.loads, self.start, self.end):
             points = [(self._x(at), up(value)) for at, value in piece]
             d = line([(points[0][0], up(0)), *points, (points[-1][0], up(0))]) + "z"
