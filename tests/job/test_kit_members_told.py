@@ -143,3 +143,41 @@ def test_a_vm_that_was_told_before_it_was_set_up_begins_anew_if_it_is_not_taken(
     bent.vms[third].preempt(called_off=True)
     bent.vms[third].until_said("it starts again")
     lab.until(lambda: bent.vms[third].beat.get("status") == "waiting", "the node to wait")
+
+
+def test_all_save_once_before_a_refilled_node_joins(gang, lab):
+    """As soon as that waits: they train on until a record names it. For another VM they save once more."""
+    bent = gang(notice=20, reserve=14)
+    first, second, third = bent.vms
+    bent.vms[third].delete()
+    bent.record(2, first, second, lacking=third)
+    bent.until_all(2, 2)
+    for times in (1, 2):
+        bent.vms[third].until_gone()
+        bent.vms[third] = bent.boot(third, 2)
+        lab.until(lambda: bent.vms[third].beat.get("status") == "waiting", "the new node to wait")
+        left = [bent.vms[node] for node in (first, second)]
+        lab.until(lambda times=times, left=left: [asked(vm) for vm in left] == [times] * 2, "the checkpoints")
+        assert [vm.beat["status"] for vm in left] == ["running"] * 2
+        assert [vm.said.count("the program ended") for vm in left] == [1, 1]
+        if times == 1:
+            bent.vms[third].delete()
+    bent.record(3, first, second, third)
+    assert bent.until_all(3, 3) == ["0 of 3", "1 of 3", "2 of 3"]
+    assert [asked(vm) for vm in bent.vms.values()] == [2, 2, 0]
+
+
+def test_nobody_saves_for_a_node_that_does_not_wait_or_is_of_another_job(gang, lab):
+    """What it said when it was a member is no word of a VM that joins."""
+    bent = gang(notice=20, reserve=14)
+    first, second, third = bent.vms
+    bent.vms[third].delete()
+    bent.record(2, first, second, lacking=third)
+    bent.until_all(2, 2)
+    bent.vms[third].until_gone()
+    said = {"status": "waiting", "job": "another", "instance_id": "7", "attempt": "2"}
+    lab.write(f"heartbeats/{third}", "{}", **said)
+    looks = [bent.vms[node] for node in (first, second)]
+    told = {vm.beat["at"] for vm in looks}
+    lab.until(lambda: not told & {vm.beat["at"] for vm in looks}, "two looks more")
+    assert [asked(vm) for vm in looks] == [0, 0]

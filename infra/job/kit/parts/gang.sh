@@ -71,6 +71,7 @@ watch_peers() {
       look_at_markers
     fi
     save_with_peers
+    save_to_join
     # That all others have succeeded ends no program that still runs: the last to save is often the first node.
     [ -z "${PEERS#succeeded}" ] || echo "peers $PEERS" >"$STATE/events"
   done

@@ -2,9 +2,11 @@
 # Nothing is trained before all members of an epoch have stopped what they did in the one before, and have uploaded it.
 
 # EPOCH is the one that the program runs in, BENT_TO the newest that this VM was seen to be in.
-MEMBERS=() BENDS="" WAITS="" EPOCH="" BENT_TO="" CALLED="" SAVED="" READY=$STATE/ready
+MEMBERS=() LACKING=() BENDS="" WAITS="" EPOCH="" BENT_TO="" CALLED="" SAVED="" READY=$STATE/ready
 # Seconds between two looks at the chain, and at the others while all of them wait.
 MEMBERS_LOOK=3 BARRIER_LOOK=1
+# The VMs that wait to join for which this one has saved.
+SAVED_TO_JOIN=""
 # When it was first seen that the newest record no longer names this VM, and how long it waits to be named again.
 DROPPED="" REJOIN_SECONDS=1200
 
@@ -15,10 +17,17 @@ find_bending() {
   BENDS=1 WAITS=1
 }
 
-# What a record, in REPLY, says: the members in their order.
+# What a record, in REPLY, says: the members in their order, and the nodes that are to be refilled.
 read_members() {
   local rest
-  MEMBERS=()
+  MEMBERS=() LACKING=()
+  if [[ $REPLY =~ \"lacking\":\{(.*)$ ]]; then
+    rest=${BASH_REMATCH[1]}
+    while [[ $rest =~ ^\"([^\"]+)\":\{[^}]*\},?(.*)$ ]]; do
+      LACKING+=("${BASH_REMATCH[1]}")
+      rest=${BASH_REMATCH[2]}
+    done
+  fi
   [[ $REPLY =~ \"instances\":\{([^}]*)\} ]] || return 1
   rest=${BASH_REMATCH[1]}
   while [[ $rest =~ ^\"([^\"]+)\":\"[0-9]+\",?(.*)$ ]]; do
@@ -112,6 +121,30 @@ watch_members() {
   while sleep "$MEMBERS_LOOK"; do
     ! members_changed || echo "peers changed" 1<>"$STATE/events" >"$STATE/events"
   done
+}
+
+# What was refilled says that it waits, and joins by the next record, up to a minute later: all are stopped for that. So all
+# save before, each once for each VM, or a program that does not save as it is stopped would do its work again.
+save_to_join() {
+  local one new=""
+  [ ! -e "$HANDING" ] || return 0
+  for one in "${LACKING[@]}"; do
+    waits_to_join "$one" || continue
+    [[ " $SAVED_TO_JOIN " != *" $REPLY "* ]] || continue
+    SAVED_TO_JOIN+=" $REPLY" new+=${new:+, }$one
+  done
+  [ -n "$new" ] || return 0
+  say "$new will join: the program saves, and continues until then"
+  ask_for_checkpoint
+}
+
+# Whether a node says that it waits to be a member; the id of its VM is in REPLY then.
+waits_to_join() {
+  local LINE
+  describe "${PREFIX}heartbeats/$1" "$STATE/lacking" 20 || return
+  LINE=$(<"$STATE/lacking")
+  member job && [ "$REPLY" = "$JOB" ] && member status && [ "$REPLY" = waiting ] || return
+  member instance_id && [[ $REPLY =~ ^[0-9]+$ ]]
 }
 
 # The pause between two looks at the others: 0 at once where the members have changed.
