@@ -453,12 +453,16 @@ class Oracle:
             self.fault(f"{job.name} is started by a sweep that slept, long after {job.over}")
 
     def _is_unheard(self, job: PlaneJob, process: Process) -> bool:
-        """Whether the log a sweep read told of a preemption, and not yet of a person's word since."""
+        """Whether the log a sweep read told of a preemption, and not yet of a person's word since.
+
+        Or of a request without room, whose VM a person deleted in the seconds that it was there.
+        """
         if job.over != STOPPED or job.said is None or process.tick.now >= job.said + self._world.compute.lag:
             return False
+        mine = [vm_id for vm_id in self.seen if self._world.mine.get(vm_id) is job]
         # Of a gang it may have been another node that was taken.
-        taken = [at for vm_id, at in self.lost.items() if self._world.mine.get(vm_id) is job]
-        return any(at <= job.said for at in taken)
+        taken = any(at <= job.said for vm_id in mine if (at := self.lost.get(vm_id)))
+        return taken or any(vm_id in job.touched - self.ran_since for vm_id in mine[-1:])
 
     def _is_hidden(self, job: PlaneJob) -> bool:
         """Whether its owner removed VMs that never ran, in zones of which no sweep hears now."""

@@ -103,6 +103,11 @@ SEEN: dict[str, tuple[tuple[Command, ...], str]] = {
         ),
         "kept-0 is started again, though its owner has stopped it",
     ),
+    "a delete is no word of a person": (
+        # What has run is no request that found no room.
+        (*_launched(), p.Gcloud(verb=p.Verb.DELETE), p.Lag(seconds=240), p.Tick(minutes=20)),
+        "solo-0 is started again, though its owner has stopped it",
+    ),
     "a gang that bends is made anew at each loss": (
         (
             p.Launch(kind=Kind.BENT, told=True),
