@@ -14,8 +14,9 @@ from starlette.responses import PlainTextResponse
 from starlette.types import Message, Receive, Scope, Send
 
 from localcloud.access import Rules
+from localcloud.answer import NoAnswerError
 from localcloud.deployment.manifest import Function
-from localcloud.deployment.socket_call import NoAnswerError, pass_on
+from localcloud.deployment.socket_call import pass_on
 from localcloud.faults.middleware import cut
 from localcloud.limits import OFF, Limits
 from localcloud.listener import Listener
