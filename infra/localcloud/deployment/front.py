@@ -14,9 +14,8 @@ from starlette.responses import PlainTextResponse
 from starlette.types import Message, Receive, Scope, Send
 
 from localcloud.access import Rules
-from localcloud.answer import NoAnswerError
 from localcloud.deployment.manifest import Function
-from localcloud.deployment.socket_call import pass_on
+from localcloud.deployment.socket_call import FunctionSocket, NoAnswerError
 from localcloud.faults.middleware import cut
 from localcloud.limits import OFF, Limits
 from localcloud.listener import Listener
@@ -48,6 +47,7 @@ class Front:
         self._limits = limits
         self.host = BINDS.format(folder=folder, name=function.name)
         self.socket = folder / f"{function.name}:{place.port}"
+        self._function_socket = FunctionSocket(self.socket)
         self._listener = Listener(self, port=place.port, rules=rules_of(function))
 
     async def start(self) -> None:
@@ -57,6 +57,7 @@ class Front:
     async def stop(self) -> None:
         """Let nobody in any more."""
         await self._listener.stop()
+        await self._function_socket.close()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request (ASGI)."""
@@ -80,7 +81,7 @@ class Front:
 
     async def _pass_on(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
-            await pass_on(Request(scope, receive), self.socket, send)
+            await self._function_socket.pass_on(Request(scope, receive), send)
         except NoAnswerError:
             await cut(scope, receive)  # as where nobody listens, or somebody dies over it
 

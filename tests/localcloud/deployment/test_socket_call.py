@@ -24,7 +24,9 @@ async def fronted(folder: Path, *pieces: bytes) -> AsyncIterator[tuple[str, list
 
     async def respond(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         head = await reader.readuntil(b"\r\n\r\n")
-        size = next(line.split(b":")[1] for line in head.splitlines() if line.startswith(b"content-length"))
+        size = next(
+            line.split(b":")[1] for line in head.lower().splitlines() if line.startswith(b"content-length")
+        )
         asked.extend([head, await reader.readexactly(int(size))])
         for piece in pieces:
             writer.write(piece)
