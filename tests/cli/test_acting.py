@@ -9,7 +9,7 @@ import pytest
 
 from spotwarden.cli.acting import stopping
 from spotwarden.layout import AttemptRecord, CreateScript, JobFileName, OpenJob, StatusCode
-from spotwarden.model.attempt import Attempt, AttemptState
+from spotwarden.model.attempt import Attempt, AttemptState, Removal
 from spotwarden.model.case import Case, CaseState
 from spotwarden.model.finding import Subject, Target
 from spotwarden.model.governance import Remedy
@@ -190,6 +190,18 @@ def test_a_job_that_is_over_need_not_be_stopped(shop):
     shop.record(state=AttemptState.ENDED)
     shop.put(StatusCode(job="my-job"), b"0")
     assert "ended with status 0, and none of its VMs runs" in shop.ok("stop", "my-job")
+
+
+@pytest.mark.parametrize(("kind", "number"), [("stop", 2), ("delete", 1)])
+def test_a_stopped_vm_that_is_gone_may_have_been_started_so_a_stop_is_written_down(shop, kind, number):
+    """The log may lag: a start and a preemption would bring the job back, though its owner said stop."""
+    removal = Removal(instance_id="7", operation="operation-1", kind=kind, user="ada@example.com")
+    shop.record(state=AttemptState.STOPPED, replaces={"my-job": "7"}, removed={"my-job": removal})
+    shop.ok("stop", "my-job", "--yes")
+    assert (shop.attempt(2) is not None) == (number == 2)
+    again = shop.ok("stop", "my-job", "--yes")
+    assert "There is nothing to stop" in again
+    assert shop.attempt(3) is None
 
 
 # --- restart ---

@@ -113,7 +113,7 @@ def _closing(offer_facts: OfferFacts, facts: JobFacts, now: datetime, why: str) 
         seen = {**facts.registrations, **{instance.name: instance.id for instance in facts.instances}}
         return (_record(offer_facts, facts, said, now, number=1, instances=seen),)
     newest = facts.ledger[-1].attempt
-    if newest.state in CLOSED and not offer_facts.started:
+    if newest.state in CLOSED and not offer_facts.started and not _vanished(facts, newest):
         return ()
     # A job whose VM a person has started again is opened by the next sweep, be that VM gone or not.
     # The record that whoever brings it back would create: one of the two comes second, and starts nothing.
@@ -122,6 +122,16 @@ def _closing(offer_facts: OfferFacts, facts: JobFacts, now: datetime, why: str) 
     seen = {fact.name: fact.id for fact in sorted(its, key=alive)}
     left = {**newest.replaces, **seen, **newest.instances}
     return (_record(offer_facts, facts, said, now, number=newest.number + 1, replaces=left),)
+
+
+def _vanished(facts: JobFacts, over: Attempt) -> bool:
+    """Whether a VM that stood still as the job was closed is gone.
+
+    Somebody has deleted it, or started it and it was preempted: the log may not tell yet, and in the second
+    case the job comes back unless a stop is on record.
+    """
+    at_rest = {removal.instance_id for removal in over.removed.values() if removal.kind != "delete"}
+    return not facts.unsure and not at_rest <= {instance.id for instance in facts.instances}
 
 
 def _record(offer_facts: OfferFacts, facts: JobFacts, why: str, now: datetime, **ids: Any) -> WriteAttempt:  # noqa: ANN401 — number and ids
