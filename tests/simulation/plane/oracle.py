@@ -180,9 +180,9 @@ class Oracle:
         return vm.seen.status not in UP and vm.seen.id in newest["replaces"].values()
 
     def is_left_over(self, job: PlaneJob, ids: Collection[str]) -> bool:
-        """Whether an attempt that its owner asked for is under way, and none of these VMs is part of it."""
+        """Whether an attempt is under way that has, or stands in for, none of these VMs."""
         newest = self._newest(job)
-        if newest["lost"] or not self._is_under_way(job):
+        if not self._is_under_way(job):
             return False
         its = {*newest["replaces"].values(), *newest["instances"].values()}
         requests = {tried["request_id"] for tried in newest["tries"]}
@@ -194,7 +194,7 @@ class Oracle:
         store = self._world.cloud.store
         read = [store.read(entry.name) for entry in store.entries(f"{job.name}{LEDGER}")]
         records = [msgspec.json.decode(stored.data) for stored in read if stored]
-        nothing: dict[str, Any] = {"state": "", "replaces": {}, "instances": {}, "tries": [], "lost": None}
+        nothing: dict[str, Any] = {"state": "", "replaces": {}, "instances": {}, "tries": []}
         return max(records, key=lambda record: int(record["number"]), default=nothing)
 
     def _all_down(self, job: PlaneJob, process: Process) -> None:
