@@ -30,10 +30,12 @@ def still_holds(notice: Notice, job: PlaneJob, world: JudgedWorld, oracle: "Orac
     if job.over and (job.over_since is None or job.over_since > since):
         # What is to become of the VM of a job that is over is another rule's to say.
         return ""
-    if any(
+    # A gang is closed for the node that somebody had removed.
+    closed = any(
         told.kind == "stopped" and told.job == job.name and at > since for at, told in oracle.notices.values()
-    ):
-        return ""  # As it is of a gang that was closed for the node that somebody had removed.
+    )
+    if closed or _gang_is_kept(notice, rule, job, oracle, now):
+        return ""
     vms = [vm for target in notice.instances if (vm := oracle.seen.get(target.id))]
     if not vms or not all(_runs_since(vm, first) for vm in vms) or (job.opened and job.opened > first):
         return ""
@@ -54,6 +56,12 @@ def still_holds(notice: Notice, job: PlaneJob, world: JudgedWorld, oracle: "Orac
     }
     holds_on, why = holds.get(rule, (False, ""))
     return why if holds_on else ""
+
+
+def _gang_is_kept(notice: Notice, rule: str, job: PlaneJob, oracle: "Oracle", now: datetime) -> bool:
+    """Whether a person keeps the gang, so that nothing comes of a warning about one VM of it."""
+    about_vm = notice.case is not None and notice.case.key != job.name
+    return about_vm and oracle.keeps.get((rule, job.name), now) > now
 
 
 def _warned(notice: Notice, rule: str, oracle: "Oracle") -> datetime | None:
