@@ -3,6 +3,8 @@
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from spotwarden.model.instance import Status
 from spotwarden.model.notice import Notice
 from tests.fakes.vms import Vm
@@ -16,6 +18,12 @@ BUSY = 5.0
 MOMENT = timedelta(seconds=1)
 SEEN_LATE = timedelta(minutes=31)
 """What happened so long before a warning may be seen after it: metrics and heartbeats are late."""
+
+
+class _Kept(msgspec.Struct, frozen=True):
+    """What tells of a case that a person keeps it."""
+
+    keep_until: datetime | None = None
 
 
 def still_holds(notice: Notice, job: PlaneJob, world: JudgedWorld, oracle: "Oracle") -> str:
@@ -34,7 +42,7 @@ def still_holds(notice: Notice, job: PlaneJob, world: JudgedWorld, oracle: "Orac
     closed = any(
         told.kind == "stopped" and told.job == job.name and at > since for at, told in oracle.notices.values()
     )
-    if closed or _gang_is_kept(notice, rule, job, oracle, now):
+    if closed or _gang_is_kept(notice, rule, job, world, now):
         return ""
     vms = [vm for target in notice.instances if (vm := oracle.seen.get(target.id))]
     if not vms or not all(_runs_since(vm, first) for vm in vms) or (job.opened and job.opened > first):
@@ -58,10 +66,16 @@ def still_holds(notice: Notice, job: PlaneJob, world: JudgedWorld, oracle: "Orac
     return why if holds_on else ""
 
 
-def _gang_is_kept(notice: Notice, rule: str, job: PlaneJob, oracle: "Oracle", now: datetime) -> bool:
-    """Whether a person keeps the gang, so that nothing comes of a warning about one VM of it."""
-    about_vm = notice.case is not None and notice.case.key != job.name
-    return about_vm and oracle.keeps.get((rule, job.name), now) > now
+def _gang_is_kept(notice: Notice, rule: str, job: PlaneJob, world: JudgedWorld, now: datetime) -> bool:
+    """Whether a person keeps the gang, so that nothing comes of a warning about one VM of it.
+
+    By its case: an answer may be cut off once that is written.
+    """
+    stored = world.cloud.store.read(f"spotwarden/cases/{rule}/{job.name}.json")
+    if stored is None or notice.case is None or notice.case.key == job.name:
+        return False
+    until = msgspec.json.decode(stored.data, type=_Kept).keep_until
+    return until is not None and until > now
 
 
 def _warned(notice: Notice, rule: str, oracle: "Oracle") -> datetime | None:
