@@ -69,8 +69,9 @@ def main(server: dict[str, Any], stage: str, workers: int, door: str = "") -> No
 
 def policy_of(stage: str) -> Any:
     """The policy: nothing holds the remedy back but the blast radius that the stage says."""
-    from spotwarden.model.governance import GovernanceLimits, IdleLimits, Remedy
+    from spotwarden.model.governance import GovernanceLimits, Remedy
     from spotwarden.model.policy import Mode, Policy
+    from spotwarden.model.rule_limits import IdleLimits
 
     hour = timedelta(hours=1)
     limits = IdleLimits(remedy=Remedy.STOP, warn=(hour,), act=hour, grace=timedelta(0))

@@ -6,7 +6,8 @@ from datetime import timedelta
 import pytest
 
 from spotwarden.layout import StatusCode, SweepRecord
-from spotwarden.model.governance import IdleLimits, Remedy
+from spotwarden.model.governance import Remedy
+from spotwarden.model.rule_limits import IdleLimits
 from tests.fakes.world import load
 from tests.governance.idle.idle_world import BUSY, IdleWorld
 

@@ -9,12 +9,13 @@ from msgspec.structs import replace
 from spotwarden.cli.launching.compliance import check_allowed
 from spotwarden.create_script.request.stored import launch_of
 from spotwarden.layout import JobFileName
-from spotwarden.model.governance import ComplianceLimits, Mode, Remedy
+from spotwarden.model.governance import Mode, Remedy
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.ladder import Rung, VmModel
 from spotwarden.model.launch import StoredScript
 from spotwarden.model.limits import PlacementLimits
 from spotwarden.model.policy import Policy
+from spotwarden.model.rule_limits import ComplianceLimits
 from tests.cli.logged import Speaker
 
 SCRIPT = "gcloud compute instances create job --zone=us-central1-a --machine-type=g2-standard-8"

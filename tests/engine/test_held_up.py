@@ -7,7 +7,8 @@ import pytest
 
 from spotwarden.engine.context import SweepContext
 from spotwarden.model.case import CaseState
-from spotwarden.model.governance import IdleLimits, Remedy
+from spotwarden.model.governance import Remedy
+from spotwarden.model.rule_limits import IdleLimits
 from tests.governance.made_up import RULE, Facts, MadeUp, Said
 
 GRACE = timedelta(minutes=15)

@@ -9,8 +9,9 @@ import pytest
 from spotwarden.governance.signals.steady import ClockError
 from spotwarden.model.case import CaseState, Remediation
 from spotwarden.model.finding import Reading
-from spotwarden.model.governance import Calendar, GovernanceLimits, IdleLimits, Mode, Remedy
+from spotwarden.model.governance import Calendar, GovernanceLimits, Mode, Remedy
 from spotwarden.model.instance import Operation, Status
+from spotwarden.model.rule_limits import IdleLimits
 from tests.fakes.trouble import rejected, unanswered
 from tests.governance.governed import GovernedWorld
 from tests.governance.made_up import RULE, MadeUp, Said

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from spotwarden.model import governance, policy
+from spotwarden.model import policy, rule_limits
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs/CONTRIBUTING.md").read_text(encoding="utf-8")
@@ -31,10 +31,10 @@ def example(monkeypatch, tmp_path):
     (folder / "rule.py").write_text(EXAMPLES["rule.py"], encoding="utf-8")
     package = import_module("spotwarden.governance")
     monkeypatch.setattr(package, "__path__", [*package.__path__, str(tmp_path)])
-    limits = run("limits.py", {**vars(governance)})["UnlabelledLimits"]
+    limits = run("limits.py", {**vars(rule_limits)})["UnlabelledLimits"]
     field = ("unlabelled", limits, limits())
     with_it = msgspec.defstruct("Policy", [field], bases=(policy.Policy,), frozen=True, kw_only=True)
-    monkeypatch.setattr(governance, "UnlabelledLimits", limits, raising=False)
+    monkeypatch.setattr(rule_limits, "UnlabelledLimits", limits, raising=False)
     monkeypatch.setattr(policy, "Policy", with_it)
     monkeypatch.setitem(policy.RULES, "unlabelled", limits)
     yield run("test_rule.py", {})

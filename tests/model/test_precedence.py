@@ -4,10 +4,11 @@ from datetime import timedelta
 
 import pytest
 
-from spotwarden.model.governance import IdleLimits, JobCap, Mode, OrphanLimits, Remedy, StallLimits
+from spotwarden.model.governance import Mode, Remedy
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.policy import RULES, Policy, Team
 from spotwarden.model.precedence import LimitSource, everybodys, explain, limits, misread, team_of
+from spotwarden.model.rule_limits import IdleLimits, JobCap, OrphanLimits, StallLimits
 
 MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
 

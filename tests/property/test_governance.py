@@ -13,7 +13,8 @@ from spotwarden.governance.signals.steady import ClockError
 from spotwarden.model.answer import Accepted, Keep
 from spotwarden.model.case import CaseState
 from spotwarden.model.finding import Reading
-from spotwarden.model.governance import GovernanceLimits, IdleLimits, Mode, Remedy
+from spotwarden.model.governance import GovernanceLimits, Mode, Remedy
+from spotwarden.model.rule_limits import IdleLimits
 from spotwarden.ports.errors import UnansweredError
 from tests.fakes.trouble import rejected, unanswered
 from tests.governance.made_up import RULE, MadeUp, Said

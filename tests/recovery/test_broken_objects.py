@@ -7,8 +7,9 @@ import msgspec
 import pytest
 
 from spotwarden.layout import AttemptRecord, CaseRecord, JobFileName, OpenJob, SweepTurn
-from spotwarden.model.governance import IdleLimits, JobCap, Remedy
+from spotwarden.model.governance import Remedy
 from spotwarden.model.notice import Notice
+from spotwarden.model.rule_limits import IdleLimits, JobCap
 from spotwarden.model.watch import Watch
 from tests.fakes.world import World, load
 from tests.governance.caps.cap_world import CapWorld

@@ -5,11 +5,12 @@ from datetime import timedelta
 import pytest
 from msgspec.structs import replace
 
-from spotwarden.model.governance import ComplianceLimits, Exemption, GovernanceLimits, Mode, Remedy
+from spotwarden.model.governance import Exemption, GovernanceLimits, Mode, Remedy
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.ladder import Rung, VmModel
 from spotwarden.model.limits import PlacementLimits
 from spotwarden.model.policy import Policy, Team
+from spotwarden.model.rule_limits import ComplianceLimits
 from spotwarden.recovery.choosing import why_on_demand
 from spotwarden.recovery.complying import comply, forbidden, within
 from spotwarden.recovery.ladder import ladder_of

@@ -11,11 +11,12 @@ from spotwarden.layout import CreateScript, JobFileName
 from spotwarden.model.action import LaunchInstances
 from spotwarden.model.attempt import AttemptState, Try
 from spotwarden.model.facts import JobFacts
-from spotwarden.model.governance import ComplianceLimits, Mode, Remedy
+from spotwarden.model.governance import Mode, Remedy
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.ladder import Rung, VmModel
 from spotwarden.model.limits import AdmissionLimits, PlacementLimits
 from spotwarden.model.placement import PlaceEvent, PlacementRecord, ZoneAvailability
+from spotwarden.model.rule_limits import ComplianceLimits
 from spotwarden.recovery import choosing, usable_places
 from spotwarden.recovery.admission import admit_others
 from spotwarden.recovery.fates import Fate

@@ -23,7 +23,8 @@ from spotwarden.layout import (
     StatusCode,
 )
 from spotwarden.model.attempt import AttemptState
-from spotwarden.model.governance import EarlyStopLimits, IdleLimits, JobCap, Remedy, StallLimits
+from spotwarden.model.governance import Remedy
+from spotwarden.model.rule_limits import EarlyStopLimits, IdleLimits, JobCap, StallLimits
 from tests.fakes.world import load
 from tests.governance.caps.cap_world import CapWorld
 from tests.governance.idle.idle_world import IdleWorld

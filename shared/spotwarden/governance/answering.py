@@ -22,10 +22,11 @@ from spotwarden.model.answer import (
     Release,
 )
 from spotwarden.model.case import Case, CaseState
-from spotwarden.model.governance import JobCap, Remedy
+from spotwarden.model.governance import Remedy
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.policy import Policy
 from spotwarden.model.precedence import NOBODY, limits
+from spotwarden.model.rule_limits import JobCap
 from spotwarden.model.spans import moment
 
 MOST_HOURS = 366 * 24

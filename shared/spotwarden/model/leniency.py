@@ -3,7 +3,8 @@
 from datetime import timedelta
 from enum import Enum
 
-from spotwarden.model.governance import Lenient, Proof, Remedy
+from spotwarden.model.governance import Lenient, Remedy
+from spotwarden.model.rule_limits import Proof
 
 _RANKS: tuple[Enum, ...] = (
     *(Remedy.DELETE, Remedy.STOP, Remedy.NONE),

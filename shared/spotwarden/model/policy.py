@@ -5,21 +5,19 @@ from typing import Any
 
 import msgspec
 
-from spotwarden.model.governance import (
+from spotwarden.model.governance import GovernanceLimits, Limits, Mode
+from spotwarden.model.limits import AdmissionLimits, NotifyLimits, PlacementLimits, RecoveryLimits
+from spotwarden.model.rule_limits import (
     ComplianceLimits,
     EarlyStopLimits,
-    GovernanceLimits,
     IdleLimits,
     InstanceCap,
     JobCap,
     LeftoverLimits,
-    Limits,
-    Mode,
     OrphanLimits,
     OwnerCap,
     StallLimits,
 )
-from spotwarden.model.limits import AdmissionLimits, NotifyLimits, PlacementLimits, RecoveryLimits
 from spotwarden.model.threads import Threads
 
 __all__ = ["RULES", "Mode", "Policy", "Team"]

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from spotwarden.model.exemptions import exempt
 from spotwarden.model.facts import JobFacts
-from spotwarden.model.governance import ComplianceLimits, Mode, Remedy
+from spotwarden.model.governance import Mode, Remedy
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.ladder import VmModel
 from spotwarden.model.launch import Launch
@@ -19,6 +19,7 @@ from spotwarden.model.patterns import allows
 from spotwarden.model.placement import region_of
 from spotwarden.model.policy import Policy
 from spotwarden.model.precedence import limits
+from spotwarden.model.rule_limits import ComplianceLimits
 from spotwarden.model.tick import Tick
 from spotwarden.model.values import written
 

@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from spotwarden.model.facts import JobFacts
-from spotwarden.model.governance import ComplianceLimits
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.ladder import VmModel
 from spotwarden.model.launch import Launch
 from spotwarden.model.limits import PlacementLimits
 from spotwarden.model.placement import region_of
+from spotwarden.model.rule_limits import ComplianceLimits
 from spotwarden.recovery.becoming import Asker, wishes
 from spotwarden.recovery.complying import stopped_kind, stopped_machine, stopped_region
 

@@ -13,10 +13,11 @@ from spotwarden.governance.backtest.replay import Replay
 from spotwarden.governance.backtest.sums import sums
 from spotwarden.model.finding import Finding, Judged, Reading, Subject, Target
 from spotwarden.model.fleet import Machine
-from spotwarden.model.governance import GovernanceLimits, IdleLimits, Mode, Remedy
+from spotwarden.model.governance import GovernanceLimits, Mode, Remedy
 from spotwarden.model.instance import Status
 from spotwarden.model.policy import Policy
 from spotwarden.model.prices import PriceTable, Rate
+from spotwarden.model.rule_limits import IdleLimits
 from spotwarden.model.seen import RecordedSweep
 from spotwarden.model.tick import Tick
 

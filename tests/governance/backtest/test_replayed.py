@@ -16,16 +16,8 @@ from spotwarden.governance.recording import read
 from spotwarden.governance.signals.facts import ReapFacts
 from spotwarden.layout import Heartbeat
 from spotwarden.model.finding import Reading
-from spotwarden.model.governance import (
-    EarlyStopLimits,
-    GovernanceLimits,
-    IdleLimits,
-    JobCap,
-    Limits,
-    Mode,
-    Remedy,
-    StallLimits,
-)
+from spotwarden.model.governance import GovernanceLimits, Limits, Mode, Remedy
+from spotwarden.model.rule_limits import EarlyStopLimits, IdleLimits, JobCap, StallLimits
 from spotwarden.model.seen import RecordedSweep
 from tests.fakes.world import load
 from tests.governance.caps.cap_world import CapWorld

@@ -13,10 +13,11 @@ from spotwarden.model.brief import Brief
 from spotwarden.model.case import Case, CaseState
 from spotwarden.model.finding import Finding, Judged, Subject
 from spotwarden.model.fleet import JOB_LABEL, Machine
-from spotwarden.model.governance import GovernanceLimits, InstanceCap, JobCap, OwnerCap
+from spotwarden.model.governance import GovernanceLimits
 from spotwarden.model.instance import Status
 from spotwarden.model.policy import Mode, Policy
 from spotwarden.model.prices import PriceTable, Rate, VmKind
+from spotwarden.model.rule_limits import InstanceCap, JobCap, OwnerCap
 from spotwarden.model.tick import Tick
 from spotwarden.model.usage import DayTotal, Spent
 

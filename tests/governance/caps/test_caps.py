@@ -11,9 +11,10 @@ from spotwarden.governance.caps.facts import JobAttempts
 from spotwarden.governance.caps.jobs import extendable
 from spotwarden.model.attempt import AttemptState
 from spotwarden.model.finding import Target
-from spotwarden.model.governance import InstanceCap, JobCap, Remedy, Scope
+from spotwarden.model.governance import Remedy, Scope
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.policy import Team
+from spotwarden.model.rule_limits import InstanceCap, JobCap
 from tests.governance.caps.capped import (
     ADA,
     GRANTED,

@@ -4,7 +4,7 @@ import pytest
 
 from spotwarden.governance.caps.facts import JobAttempts
 from spotwarden.model.attempt import Attempt, AttemptState, Try
-from spotwarden.model.governance import JobCap
+from spotwarden.model.rule_limits import JobCap
 from tests.governance.caps.capped import GRANTED, HOUR, NOW, facts, found, policy, vm
 
 MONEY = "cost"

@@ -7,9 +7,9 @@ from msgspec.structs import replace
 
 from spotwarden.governance.caps.facts import JobAttempts
 from spotwarden.model.attempt import AttemptState
-from spotwarden.model.governance import JobCap
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.prices import PriceTable
+from spotwarden.model.rule_limits import JobCap
 from tests.governance.caps.capped import (
     CHEAP,
     G2,

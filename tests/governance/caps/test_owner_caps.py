@@ -6,10 +6,11 @@ import pytest
 from msgspec.structs import replace
 
 from spotwarden.governance.caps.facts import JobAttempts
-from spotwarden.model.governance import Exemption, OwnerCap, Remedy
+from spotwarden.model.governance import Exemption, Remedy
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.policy import Team
 from spotwarden.model.prices import PriceTable
+from spotwarden.model.rule_limits import OwnerCap
 from tests.governance.caps.capped import ADA, HOUR, NOW, facts, found, judged, policy, used, verdict, vm
 
 DAY = policy(owner=OwnerCap(gpu_hours_day=10.0))

@@ -9,10 +9,11 @@ from spotwarden.governance.caps.facts import CapFacts
 from spotwarden.governance.recording import read
 from spotwarden.layout import JobFileName, StatusCode
 from spotwarden.model.attempt import AttemptState
-from spotwarden.model.governance import GovernanceLimits, InstanceCap, JobCap, OwnerCap, Remedy, Scope
+from spotwarden.model.governance import GovernanceLimits, Remedy, Scope
 from spotwarden.model.instance import Status
 from spotwarden.model.notice import Way
 from spotwarden.model.policy import Mode
+from spotwarden.model.rule_limits import InstanceCap, JobCap, OwnerCap
 from tests.fakes.trouble import unanswered
 from tests.fakes.world import load
 from tests.governance.caps.cap_world import ADA, CapWorld, between

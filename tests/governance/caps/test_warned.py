@@ -5,7 +5,8 @@ from datetime import timedelta
 import pytest
 
 from spotwarden.model.case import CaseState
-from spotwarden.model.governance import JobCap, OwnerCap, Remedy
+from spotwarden.model.governance import Remedy
+from spotwarden.model.rule_limits import JobCap, OwnerCap
 from tests.fakes.world import load
 from tests.governance.caps.cap_world import CapWorld
 

@@ -14,9 +14,10 @@ from spotwarden.governance.cases.observation import counting
 from spotwarden.model.answer import Accepted, AnswerRefused, Approve, Extend, Keep, Release
 from spotwarden.model.case import Approval, Case, CaseState, Remediation, Warned
 from spotwarden.model.finding import Finding, Subject, Target
-from spotwarden.model.governance import GovernanceLimits, IdleLimits, JobCap, Remedy
+from spotwarden.model.governance import GovernanceLimits, Remedy
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.policy import Mode, Policy
+from spotwarden.model.rule_limits import IdleLimits, JobCap
 from spotwarden.model.tick import Tick
 
 NOW = datetime(2026, 1, 5, 12, 0, tzinfo=UTC)

@@ -15,7 +15,8 @@ from spotwarden.layout import CaseRecord
 from spotwarden.model.answer import Accepted, AnswerRefused, Extend, Keep
 from spotwarden.model.case import CaseState
 from spotwarden.model.finding import Subject
-from spotwarden.model.governance import JobCap, Limits, Remedy
+from spotwarden.model.governance import Limits, Remedy
+from spotwarden.model.rule_limits import JobCap
 from spotwarden.model.tick import Tick
 from spotwarden.notify.links.writing import TRIES, write_answer
 from tests.fakes.trouble import conflict, unanswered

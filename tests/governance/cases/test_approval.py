@@ -10,8 +10,9 @@ from spotwarden.engine.executor.apply import Executor
 from spotwarden.governance.answering import answered
 from spotwarden.layout import CaseRecord
 from spotwarden.model.answer import Accepted, Approve
-from spotwarden.model.governance import GovernanceLimits, IdleLimits, Remedy
+from spotwarden.model.governance import GovernanceLimits, Remedy
 from spotwarden.model.notice import Way
+from spotwarden.model.rule_limits import IdleLimits
 from spotwarden.model.tick import Tick
 from spotwarden.notify.links.writing import write_answer
 from tests.fakes.trouble import conflict, unanswered

@@ -4,7 +4,8 @@ from datetime import timedelta
 
 import pytest
 
-from spotwarden.model.governance import GovernanceLimits, IdleLimits, OrphanLimits, Remedy
+from spotwarden.model.governance import GovernanceLimits, Remedy
+from spotwarden.model.rule_limits import IdleLimits, OrphanLimits
 from tests.fakes.world import load
 from tests.governance.made_up import MadeUp, Said
 from tests.governance.reap.reap_world import ReapWorld

@@ -8,9 +8,10 @@ import pytest
 from spotwarden.layout import DeliveredRecord, notice_key, person_key
 from spotwarden.model.case import CaseState
 from spotwarden.model.delivery import Channel, Delivered, Recipient
-from spotwarden.model.governance import IdleLimits, Remedy
+from spotwarden.model.governance import Remedy
 from spotwarden.model.limits import NotifyLimits
 from spotwarden.model.policy import Policy, Team
+from spotwarden.model.rule_limits import IdleLimits
 from tests.governance.made_up import RULE, MadeUp, Said
 
 GRACE = timedelta(minutes=15)

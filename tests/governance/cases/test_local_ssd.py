@@ -8,7 +8,8 @@ import pytest
 
 from spotwarden.layout import Heartbeat, JobFileName
 from spotwarden.model.attempt import Attempt, AttemptState
-from spotwarden.model.governance import GovernanceLimits, IdleLimits, OrphanLimits, Remedy
+from spotwarden.model.governance import GovernanceLimits, Remedy
+from spotwarden.model.rule_limits import IdleLimits, OrphanLimits
 from tests.fakes.trouble import rejected
 from tests.fakes.world import load
 from tests.governance.made_up import MadeUp, Said

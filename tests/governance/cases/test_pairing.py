@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from spotwarden.governance.cases.pairing import paired
 from spotwarden.model.case import Case, CaseState, Filed
 from spotwarden.model.finding import Finding, Judged, Subject, Target
-from spotwarden.model.governance import IdleLimits
+from spotwarden.model.rule_limits import IdleLimits
 
 NOW = datetime(2026, 1, 5, 12, 0, tzinfo=UTC)
 LATER = NOW + timedelta(hours=1)

@@ -7,8 +7,9 @@ from msgspec.structs import replace
 
 from spotwarden.model.case import CaseState
 from spotwarden.model.finding import Reading
-from spotwarden.model.governance import IdleLimits, Mode, Remedy
+from spotwarden.model.governance import Mode, Remedy
 from spotwarden.model.instance import Status
+from spotwarden.model.rule_limits import IdleLimits
 from tests.fakes.trouble import unanswered
 from tests.governance.made_up import RULE, MadeUp, Said
 

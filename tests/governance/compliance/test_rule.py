@@ -9,10 +9,11 @@ from spotwarden.governance.compliance.rule import judge, suspects
 from spotwarden.model.brief import Brief
 from spotwarden.model.finding import Reading
 from spotwarden.model.fleet import Machine
-from spotwarden.model.governance import ComplianceLimits, GovernanceLimits, Remedy, Scope
+from spotwarden.model.governance import GovernanceLimits, Remedy, Scope
 from spotwarden.model.instance import Status
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.policy import Policy, Team
+from spotwarden.model.rule_limits import ComplianceLimits
 from spotwarden.model.tick import Tick
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)

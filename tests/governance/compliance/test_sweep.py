@@ -14,9 +14,10 @@ from spotwarden.governance.compliance.gather import gather
 from spotwarden.layout import AttemptRecord, InstanceId, JobFileName, OpenJob
 from spotwarden.model.attempt import Attempt, AttemptState
 from spotwarden.model.case import CaseState
-from spotwarden.model.governance import ComplianceLimits, GovernanceLimits, Remedy, Scope
+from spotwarden.model.governance import GovernanceLimits, Remedy, Scope
 from spotwarden.model.instance import Status
 from spotwarden.model.policy import Team
+from spotwarden.model.rule_limits import ComplianceLimits
 from spotwarden.model.tick import Tick
 from spotwarden.model.watch import Watch
 from tests.fakes.trouble import unanswered

@@ -9,11 +9,12 @@ from spotwarden.governance.signals.training import Aim, Track, Training
 from spotwarden.model.attempt import AttemptState
 from spotwarden.model.case import CaseState
 from spotwarden.model.finding import Reading, Subject
-from spotwarden.model.governance import EarlyStopLimits, Goal, Remedy
+from spotwarden.model.governance import Remedy
 from spotwarden.model.heartbeat import Beat
 from spotwarden.model.instance import Status
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.policy import Policy
+from spotwarden.model.rule_limits import EarlyStopLimits, Goal
 from tests.governance.reap.reapable import SECOND, brief, case, on_record, seen, vm
 from tests.recovery.facts import NOW
 

@@ -9,8 +9,9 @@ from spotwarden.engine.executor.on_bucket import CLOSINGS
 from spotwarden.layout import Heartbeat, JobFileName, MetricsFile
 from spotwarden.model.attempt import Attempt, AttemptState
 from spotwarden.model.case import CaseState
-from spotwarden.model.governance import EarlyStopLimits, Mode
+from spotwarden.model.governance import Mode
 from spotwarden.model.notice import Way
+from spotwarden.model.rule_limits import EarlyStopLimits
 from spotwarden.recovery.chain import told
 from tests.fakes.trouble import conflict, rejected, unanswered
 from tests.fakes.world import load

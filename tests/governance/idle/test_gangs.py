@@ -7,7 +7,8 @@ from spotwarden.governance.idle.rule import grid, judge
 from spotwarden.governance.signals.text import target
 from spotwarden.model.case import CaseState
 from spotwarden.model.finding import Reading
-from spotwarden.model.governance import GovernanceLimits, IdleLimits, Remedy
+from spotwarden.model.governance import GovernanceLimits, Remedy
+from spotwarden.model.rule_limits import IdleLimits
 from tests.fakes.world import load
 from tests.governance.idle.idle_vms import IDLE, MINUTE, NOW, brief, case, facts, judged, row, vm, with_idle
 from tests.governance.idle.idle_world import BUSY, IdleWorld

@@ -11,7 +11,8 @@ from spotwarden.governance.idle.rule import grid
 from spotwarden.governance.recording import read
 from spotwarden.layout import JobFileName
 from spotwarden.model.case import CaseState
-from spotwarden.model.governance import GovernanceLimits, IdleLimits, Mode, Remedy, Scope
+from spotwarden.model.governance import GovernanceLimits, Mode, Remedy, Scope
+from spotwarden.model.rule_limits import IdleLimits
 from tests.fakes.trouble import unanswered
 from tests.fakes.world import load
 from tests.governance.idle.idle_world import BUSY, MINUTE, IdleWorld

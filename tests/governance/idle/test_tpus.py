@@ -4,8 +4,9 @@ import pytest
 from msgspec.structs import replace
 
 from spotwarden.model.case import CaseState
-from spotwarden.model.governance import IdleLimits, Remedy
+from spotwarden.model.governance import Remedy
 from spotwarden.model.load import GpuLoads
+from spotwarden.model.rule_limits import IdleLimits
 from spotwarden.notify.templates.subjects import subject
 from tests.fakes.world import load
 from tests.governance.idle.idle_vms import NOW, POLICY, found, grid, row, vm

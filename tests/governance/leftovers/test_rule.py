@@ -10,8 +10,9 @@ from spotwarden.governance.signals.facts import ReapFacts
 from spotwarden.model.attempt import AttemptState
 from spotwarden.model.finding import Reading, Subject
 from spotwarden.model.fleet import Leftover
-from spotwarden.model.governance import LeftoverLimits, Remedy
+from spotwarden.model.governance import Remedy
 from spotwarden.model.policy import Policy
+from spotwarden.model.rule_limits import LeftoverLimits
 from tests.governance.reap.reapable import SECOND, ago, brief, case, on_record, signs
 from tests.recovery.facts import NOW
 

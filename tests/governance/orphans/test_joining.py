@@ -6,7 +6,8 @@ import pytest
 
 from spotwarden.governance.orphans.rule import judge
 from spotwarden.model.finding import Reading
-from spotwarden.model.governance import GovernanceLimits, OrphanLimits
+from spotwarden.model.governance import GovernanceLimits
+from spotwarden.model.rule_limits import OrphanLimits
 from tests.governance.reap.reapable import SECOND, ago, brief, on_record, seen, vm
 
 LIMIT = 2 * GovernanceLimits().launch_grace + OrphanLimits().after

@@ -9,10 +9,11 @@ from spotwarden.governance.reap.rules import judge as judge_all
 from spotwarden.governance.signals.contradiction import GOES_ON
 from spotwarden.model.attempt import AttemptState
 from spotwarden.model.finding import Reading
-from spotwarden.model.governance import Exemption, GovernanceLimits, OrphanLimits, Remedy, Scope
+from spotwarden.model.governance import Exemption, GovernanceLimits, Remedy, Scope
 from spotwarden.model.instance import Status
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.policy import Policy
+from spotwarden.model.rule_limits import OrphanLimits
 from tests.governance.reap.reapable import SECOND, ago, brief, case, on_record, seen, signs, vm
 from tests.recovery.facts import NOW
 

@@ -11,7 +11,8 @@ from spotwarden.layout import StatusCode
 from spotwarden.model.attempt import AttemptState
 from spotwarden.model.brief import Brief
 from spotwarden.model.finding import Reading
-from spotwarden.model.governance import GovernanceLimits, LeftoverLimits, OrphanLimits, StallLimits
+from spotwarden.model.governance import GovernanceLimits
+from spotwarden.model.rule_limits import LeftoverLimits, OrphanLimits, StallLimits
 from spotwarden.model.tick import Tick
 from tests.fakes.store import MemoryStore
 from tests.fakes.world import load

@@ -7,7 +7,8 @@ import pytest
 from spotwarden.layout import Code
 from spotwarden.model.attempt import AttemptState, Removal
 from spotwarden.model.case import CaseState
-from spotwarden.model.governance import GovernanceLimits, LeftoverLimits, Mode, OrphanLimits, Remedy, Scope
+from spotwarden.model.governance import GovernanceLimits, Mode, Remedy, Scope
+from spotwarden.model.rule_limits import LeftoverLimits, OrphanLimits
 from tests.fakes.trouble import rejected, unanswered
 from tests.fakes.world import load
 from tests.governance.reap.reap_world import DAY, Calls, ReapWorld

@@ -10,8 +10,9 @@ from spotwarden.governance.signals.records import read_record
 from spotwarden.governance.signals.table import SignalKind, signals
 from spotwarden.layout import AttemptRecord, Heartbeat, JobFileName, Output
 from spotwarden.model.attempt import Attempt, AttemptState
-from spotwarden.model.governance import IdleLimits, Remedy
+from spotwarden.model.governance import Remedy
 from spotwarden.model.load import VmLoad
+from spotwarden.model.rule_limits import IdleLimits
 from tests.fakes.world import load
 from tests.governance.idle.idle_world import IdleWorld
 from tests.governance.reap.reap_world import ReapWorld

@@ -11,7 +11,7 @@ from spotwarden.governance.signals.training import Aim, Track
 from spotwarden.governance.signals.trainings import follow, read_training, thinned
 from spotwarden.layout import Heartbeat, LogFile, MetricsFile
 from spotwarden.model.attempt import AttemptState
-from spotwarden.model.governance import EarlyStopLimits, Goal
+from spotwarden.model.rule_limits import EarlyStopLimits, Goal
 from tests.fakes.world import load
 from tests.governance.reap.reap_world import Calls, ReapWorld
 

@@ -13,8 +13,9 @@ from spotwarden.governance.signals.listings import FEW
 from spotwarden.governance.signals.whose import Owned, owned, owned_or_left
 from spotwarden.layout import AttemptRecord, InstanceId
 from spotwarden.model.attempt import Attempt, AttemptState, Try
-from spotwarden.model.governance import ComplianceLimits, IdleLimits, InstanceCap, JobCap, Remedy
+from spotwarden.model.governance import Remedy
 from spotwarden.model.request import Request
+from spotwarden.model.rule_limits import ComplianceLimits, IdleLimits, InstanceCap, JobCap
 from spotwarden.model.tick import Tick
 from tests.fakes.trouble import unanswered
 from tests.fakes.world import load

@@ -10,7 +10,8 @@ from msgspec.structs import replace
 from spotwarden.governance.answering import answered
 from spotwarden.layout import CaseRecord, JobFileName
 from spotwarden.model.answer import Accepted, Extend, Keep
-from spotwarden.model.governance import GovernanceLimits, InstanceCap, JobCap, OwnerCap, Remedy
+from spotwarden.model.governance import GovernanceLimits, Remedy
+from spotwarden.model.rule_limits import InstanceCap, JobCap, OwnerCap
 from tests.fakes.trouble import rejected
 from tests.fakes.world import load
 from tests.governance.caps.cap_world import CapWorld

@@ -2,7 +2,8 @@
 
 from datetime import timedelta
 
-from spotwarden.model.governance import ComplianceLimits, GovernanceLimits, Remedy, Scope
+from spotwarden.model.governance import GovernanceLimits, Remedy, Scope
+from spotwarden.model.rule_limits import ComplianceLimits
 from tests.fakes.world import load
 from tests.governance.governed import GovernedWorld
 from tests.governance.slices import slice_world

@@ -5,7 +5,8 @@ from datetime import timedelta
 import pytest
 
 from spotwarden.model.case import CaseState
-from spotwarden.model.governance import GovernanceLimits, IdleLimits, Remedy
+from spotwarden.model.governance import GovernanceLimits, Remedy
+from spotwarden.model.rule_limits import IdleLimits
 from tests.fakes.world import load
 from tests.governance.idle.idle_world import IdleWorld
 from tests.governance.slices import slice_world

@@ -6,7 +6,8 @@ import msgspec
 
 from spotwarden.layout import OpenJob
 from spotwarden.model.attempt import Attempt, AttemptState
-from spotwarden.model.governance import JobCap, OrphanLimits, Remedy
+from spotwarden.model.governance import Remedy
+from spotwarden.model.rule_limits import JobCap, OrphanLimits
 from tests.localcloud.permissions.governing import SOON
 from tests.localcloud.permissions.slicing import HOUR, ROOM, is_gone, sliced
 from tests.localcloud.permissions.stage import Stage

@@ -6,7 +6,8 @@ from datetime import timedelta
 import pytest
 
 from spotwarden.layout import CaseRecord
-from spotwarden.model.governance import GovernanceLimits, OrphanLimits, Remedy
+from spotwarden.model.governance import GovernanceLimits, Remedy
+from spotwarden.model.rule_limits import OrphanLimits
 from spotwarden.ports import UnansweredError
 from tests.fakes.world import load
 from tests.governance.reap.reap_world import ReapWorld

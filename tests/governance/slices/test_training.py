@@ -7,7 +7,8 @@ import pytest
 
 from spotwarden.layout import Heartbeat, JobFileName
 from spotwarden.model.attempt import AttemptState
-from spotwarden.model.governance import GovernanceLimits, Remedy, StallLimits
+from spotwarden.model.governance import GovernanceLimits, Remedy
+from spotwarden.model.rule_limits import StallLimits
 from tests.fakes.world import load
 from tests.governance.reap.reap_world import AT_REST, ReapWorld
 from tests.governance.slices.slice_world import JOB, asked_of_vms, deleted_groups, launch, newest

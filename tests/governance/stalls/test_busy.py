@@ -6,8 +6,8 @@ import pytest
 
 from spotwarden.governance.stalls.rule import judge
 from spotwarden.model.finding import Reading
-from spotwarden.model.governance import StallLimits
 from spotwarden.model.policy import Policy
+from spotwarden.model.rule_limits import StallLimits
 from tests.governance.reap.reapable import BEGAN, SECOND, ago, brief, on_record, seen, signs, vm
 from tests.recovery.facts import NOW
 

@@ -10,10 +10,11 @@ from spotwarden.governance.signals.text import target
 from spotwarden.governance.stalls.rule import judge, quiet
 from spotwarden.model.attempt import AttemptState
 from spotwarden.model.finding import Reading, Subject
-from spotwarden.model.governance import Proof, Remedy, StallLimits
+from spotwarden.model.governance import Remedy
 from spotwarden.model.instance import Status
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.policy import Policy, Team
+from spotwarden.model.rule_limits import Proof, StallLimits
 from tests.governance.reap.reapable import BEGAN, SECOND, TICK, ago, brief, case, on_record, seen, signs, vm
 from tests.recovery.facts import NOW
 

@@ -7,14 +7,14 @@ import msgspec
 
 from spotwarden.layout import AttemptRecord, Heartbeat, LaunchedRecord, OpenJob, StatusCode
 from spotwarden.model.attempt import Attempt, AttemptState, Try
-from spotwarden.model.governance import (
+from spotwarden.model.governance import Remedy
+from spotwarden.model.rule_limits import (
     ComplianceLimits,
     EarlyStopLimits,
     IdleLimits,
     InstanceCap,
     LeftoverLimits,
     OrphanLimits,
-    Remedy,
     StallLimits,
 )
 from spotwarden.model.watch import Watch

@@ -4,8 +4,9 @@ from typing import Any
 
 from spotwarden.layout import AttemptRecord, Heartbeat, OpenJob, StatusCode
 from spotwarden.model.attempt import Attempt, AttemptState, Try
-from spotwarden.model.governance import GovernanceLimits, IdleLimits, InstanceCap, OrphanLimits, Remedy
+from spotwarden.model.governance import GovernanceLimits, Remedy
 from spotwarden.model.notice import Way
+from spotwarden.model.rule_limits import IdleLimits, InstanceCap, OrphanLimits
 from spotwarden.model.slices import SliceGroup
 from spotwarden.model.watch import Watch
 from tests.localcloud.permissions.governing import A2_ONLY, GPU, SOON

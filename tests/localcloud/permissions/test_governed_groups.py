@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 from spotwarden.layout import StatusCode
-from spotwarden.model.governance import OrphanLimits
+from spotwarden.model.rule_limits import OrphanLimits
 from tests.localcloud.permissions.governing import SOON, job
 from tests.localcloud.permissions.stage import BOOT, ZONE, Stage
 

@@ -7,9 +7,10 @@ from msgspec.structs import replace
 
 from spotwarden.layout import JobFileName, UsedOffer
 from spotwarden.model.case import CaseState
-from spotwarden.model.governance import GovernanceLimits, JobCap, Limits, Mode, Remedy
+from spotwarden.model.governance import GovernanceLimits, Limits, Mode, Remedy
 from spotwarden.model.instance import Status
 from spotwarden.model.notice import Way
+from spotwarden.model.rule_limits import JobCap
 from tests.fakes.trouble import conflict, rejected, unanswered
 from tests.fakes.world import load
 from tests.governance.caps.cap_world import CapWorld

@@ -7,9 +7,10 @@ import pytest
 from msgspec.structs import replace
 
 from spotwarden.model.attempt import AttemptState
-from spotwarden.model.governance import GovernanceLimits, JobCap, Limits, Remedy
+from spotwarden.model.governance import GovernanceLimits, Limits, Remedy
 from spotwarden.model.instance import Status
 from spotwarden.model.notice import Way
+from spotwarden.model.rule_limits import JobCap
 from spotwarden.ports import UnansweredError
 from tests.fakes.trouble import unanswered
 from tests.fakes.world import World, load

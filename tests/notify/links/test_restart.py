@@ -11,11 +11,12 @@ from msgspec.structs import replace
 from spotwarden.engine.cache import GenerationCache
 from spotwarden.layout import AttemptRecord, CreateScript, JobFileName, OpenJob, PlacementMemory, StatusCode
 from spotwarden.model.attempt import Attempt, AttemptState, Lease
-from spotwarden.model.governance import ComplianceLimits, Remedy
+from spotwarden.model.governance import Remedy
 from spotwarden.model.instance import Status
 from spotwarden.model.notice import Notice, Severity, Way
 from spotwarden.model.placement import PlacementRecord
 from spotwarden.model.policy import Mode
+from spotwarden.model.rule_limits import ComplianceLimits
 from spotwarden.model.watch import Watch
 from spotwarden.notify.links.carrying import AT_WORK_SECONDS
 from spotwarden.notify.links.offers import offers

@@ -5,8 +5,9 @@ from datetime import timedelta
 import pytest
 from msgspec.structs import replace
 
-from spotwarden.model.governance import GovernanceLimits, JobCap, Remedy
+from spotwarden.model.governance import GovernanceLimits, Remedy
 from spotwarden.model.notice import Way
+from spotwarden.model.rule_limits import JobCap
 from spotwarden.notify.templates import mail
 from tests.fakes.trouble import rejected
 from tests.fakes.world import load

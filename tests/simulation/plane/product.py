@@ -13,19 +13,18 @@ from typing import Any
 from msgspec.structs import replace
 
 from spotwarden.engine.settings import Settings
-from spotwarden.model.governance import (
+from spotwarden.model.governance import GovernanceLimits, Remedy
+from spotwarden.model.limits import NotifyLimits, RecoveryLimits
+from spotwarden.model.policy import Mode, Policy
+from spotwarden.model.rule_limits import (
     ComplianceLimits,
-    GovernanceLimits,
     IdleLimits,
     InstanceCap,
     JobCap,
     LeftoverLimits,
     OrphanLimits,
-    Remedy,
     StallLimits,
 )
-from spotwarden.model.limits import NotifyLimits, RecoveryLimits
-from spotwarden.model.policy import Mode, Policy
 from tests.simulation.jobs import PROJECT
 from tests.simulation.plane.commands import PolicyChange
 from tests.simulation.plane.jobs import OPS

@@ -9,20 +9,18 @@ from typing import Any, NamedTuple
 import msgspec
 
 from spotwarden.model.gcloud import VERSIONS
-from spotwarden.model.governance import (
-    Calendar,
-    ComplianceLimits,
-    EarlyStopLimits,
-    Exemption,
-    IdleLimits,
-    InstanceCap,
-    JobCap,
-    Limits,
-    OwnerCap,
-)
+from spotwarden.model.governance import Calendar, Exemption, Limits
 from spotwarden.model.limits import AdmissionLimits, NotifyLimits, PlacementLimits, RecoveryLimits
 from spotwarden.model.opening import DAYS, MIDNIGHT, clock_of, hours_of, is_zone
 from spotwarden.model.policy import RULES, Team
+from spotwarden.model.rule_limits import (
+    ComplianceLimits,
+    EarlyStopLimits,
+    IdleLimits,
+    InstanceCap,
+    JobCap,
+    OwnerCap,
+)
 from spotwarden.model.values import meant, no_remedy, written
 
 SHORTEST_LEASE = timedelta(minutes=3)

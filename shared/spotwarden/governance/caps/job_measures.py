@@ -13,8 +13,8 @@ from spotwarden.governance.caps.job_usage import AttemptStay, an_hour, spent, st
 from spotwarden.governance.caps.measures import LimitUse, hours, long
 from spotwarden.governance.costs import basis, words
 from spotwarden.model.fleet import Machine
-from spotwarden.model.governance import JobCap
 from spotwarden.model.prices import PriceTable
+from spotwarden.model.rule_limits import JobCap
 
 
 class JobAccount(msgspec.Struct, frozen=True, kw_only=True):

@@ -16,8 +16,8 @@ from spotwarden.model.brief import Brief
 from spotwarden.model.case import Case
 from spotwarden.model.finding import Finding, Reading, Subject
 from spotwarden.model.fleet import Machine
-from spotwarden.model.governance import InstanceCap, JobCap
 from spotwarden.model.jobfile import JobFile
+from spotwarden.model.rule_limits import InstanceCap, JobCap
 from spotwarden.model.values import written
 
 JOB, INSTANCE = "job_cap", "instance_cap"

@@ -20,9 +20,9 @@ from spotwarden.model.brief import Brief
 from spotwarden.model.exemptions import exempt
 from spotwarden.model.finding import Finding, Subject
 from spotwarden.model.fleet import Machine
-from spotwarden.model.governance import OwnerCap
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.prices import PriceTable
+from spotwarden.model.rule_limits import OwnerCap
 from spotwarden.model.usage import Spent
 
 OWNER = "owner_cap"

@@ -19,10 +19,11 @@ from spotwarden.model.brief import Brief
 from spotwarden.model.exemptions import exempt
 from spotwarden.model.finding import Finding, Judged, Reading, Subject
 from spotwarden.model.fleet import OWNER_LABEL, Machine
-from spotwarden.model.governance import ComplianceLimits, Remedy, Scope
+from spotwarden.model.governance import Remedy, Scope
 from spotwarden.model.patterns import allows
 from spotwarden.model.policy import Policy
 from spotwarden.model.precedence import everybodys, limits
+from spotwarden.model.rule_limits import ComplianceLimits
 from spotwarden.model.slices import SliceGroup
 
 RULE = "compliance"

@@ -15,9 +15,9 @@ from spotwarden.model.case import CaseState
 from spotwarden.model.exemptions import exempt
 from spotwarden.model.finding import Finding, Reading
 from spotwarden.model.fleet import Machine
-from spotwarden.model.governance import EarlyStopLimits
 from spotwarden.model.policy import Policy
 from spotwarden.model.precedence import limits
+from spotwarden.model.rule_limits import EarlyStopLimits
 
 RULE = "early_stop"
 

@@ -5,8 +5,8 @@ from datetime import timedelta
 
 from spotwarden.governance.signals.facts import JobRecord
 from spotwarden.governance.signals.training import Track, Training
-from spotwarden.model.governance import EarlyStopLimits, Goal
 from spotwarden.model.heartbeat import Beat, Measured
+from spotwarden.model.rule_limits import EarlyStopLimits, Goal
 from spotwarden.model.values import written
 
 FIRST = timedelta(hours=2)

@@ -6,8 +6,8 @@ from typing import NamedTuple
 from spotwarden.governance.early_stop import text as words
 from spotwarden.governance.signals.facts import JobRecord
 from spotwarden.governance.signals.training import Aim, Track
-from spotwarden.model.governance import EarlyStopLimits
 from spotwarden.model.heartbeat import Beat, number
+from spotwarden.model.rule_limits import EarlyStopLimits
 
 
 class Trouble(NamedTuple):

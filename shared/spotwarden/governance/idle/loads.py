@@ -11,8 +11,8 @@ import msgspec
 
 from spotwarden.model.accelerators import noun
 from spotwarden.model.fleet import Machine
-from spotwarden.model.governance import IdleLimits
 from spotwarden.model.load import Buckets, GpuLoads, VmLoad
+from spotwarden.model.rule_limits import IdleLimits
 
 MINUTE = timedelta(minutes=1)
 """How often an agent reports (Google: "Ops Agent metrics", GPU metrics are sampled each 60 s)."""

@@ -23,10 +23,11 @@ from spotwarden.model.case import Case, CaseState
 from spotwarden.model.exemptions import exempt
 from spotwarden.model.finding import Finding, Judged, Subject
 from spotwarden.model.fleet import OWNER_LABEL, Machine
-from spotwarden.model.governance import IdleLimits, Scope
+from spotwarden.model.governance import Scope
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.load import Buckets
 from spotwarden.model.policy import Policy
+from spotwarden.model.rule_limits import IdleLimits
 
 NAMES = (RULE,)
 QUIET = 2

@@ -8,7 +8,8 @@ from msgspec.structs import replace
 from spotwarden.model.accelerators import is_tpu, noun
 from spotwarden.model.finding import Finding, Reading, Subject
 from spotwarden.model.fleet import KEEP_LABEL, Machine
-from spotwarden.model.governance import IdleLimits, Remedy
+from spotwarden.model.governance import Remedy
+from spotwarden.model.rule_limits import IdleLimits
 from spotwarden.model.spans import moment, span
 
 RULE = "idle"

@@ -15,8 +15,9 @@ from spotwarden.model.brief import Brief
 from spotwarden.model.exemptions import exempt
 from spotwarden.model.finding import Finding, Reading, Subject, Target
 from spotwarden.model.fleet import Leftover, Machine
-from spotwarden.model.governance import LeftoverLimits, Remedy
+from spotwarden.model.governance import Remedy
 from spotwarden.model.precedence import limits
+from spotwarden.model.rule_limits import LeftoverLimits
 from spotwarden.model.spans import moment, span
 
 RULE = "leftover"

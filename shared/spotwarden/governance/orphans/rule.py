@@ -30,8 +30,9 @@ from spotwarden.model.case import CaseState
 from spotwarden.model.exemptions import exempt
 from spotwarden.model.finding import Finding, Reading, Subject
 from spotwarden.model.fleet import JOB_LABEL, Machine
-from spotwarden.model.governance import OrphanLimits, Remedy, Scope
+from spotwarden.model.governance import Remedy, Scope
 from spotwarden.model.precedence import limits
+from spotwarden.model.rule_limits import OrphanLimits
 from spotwarden.model.spans import span
 
 RULE = "orphan"

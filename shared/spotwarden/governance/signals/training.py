@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 import msgspec
 
-from spotwarden.model.governance import Goal
 from spotwarden.model.heartbeat import Beat
+from spotwarden.model.rule_limits import Goal
 
 
 class Aim(msgspec.Struct, frozen=True, kw_only=True):

@@ -18,8 +18,8 @@ from spotwarden.governance.signals.folders import Look
 from spotwarden.governance.signals.training import Aim, Track, Training
 from spotwarden.layout import AttemptRecord, Heartbeat, Layout, MetricsFile, NotInLayoutError, ObjectName
 from spotwarden.model.attempt import CLOSED, AttemptState
-from spotwarden.model.governance import Goal
 from spotwarden.model.heartbeat import Beat, number
+from spotwarden.model.rule_limits import Goal
 from spotwarden.ports import BrokenError, Store, UnansweredError
 from spotwarden.recovery.folder_list import JobFolder, look_into, once
 from spotwarden.recovery.heartbeats import beat_in, beats_in

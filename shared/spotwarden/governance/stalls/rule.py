@@ -21,9 +21,9 @@ from spotwarden.model.brief import Brief
 from spotwarden.model.exemptions import exempt
 from spotwarden.model.finding import Finding, Reading
 from spotwarden.model.fleet import Machine
-from spotwarden.model.governance import Proof, StallLimits
 from spotwarden.model.policy import Policy
 from spotwarden.model.precedence import ceiling, limits
+from spotwarden.model.rule_limits import Proof, StallLimits
 from spotwarden.model.spans import moment
 from spotwarden.model.tick import Tick
 

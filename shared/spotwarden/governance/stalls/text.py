@@ -8,7 +8,7 @@ from spotwarden.governance.signals.motion import at_rest_below, present
 from spotwarden.governance.signals.table import SignalKind, SignalSource, newest, signals, unread
 from spotwarden.model.accelerators import noun
 from spotwarden.model.fleet import Machine
-from spotwarden.model.governance import StallLimits
+from spotwarden.model.rule_limits import StallLimits
 from spotwarden.model.spans import moment, span
 
 LOOK = (

@@ -5,9 +5,9 @@ from typing import cast
 
 from spotwarden.model.answer import AnswerRefused
 from spotwarden.model.facts import JobFacts
-from spotwarden.model.governance import JobCap
 from spotwarden.model.policy import Policy
 from spotwarden.model.precedence import limits
+from spotwarden.model.rule_limits import JobCap
 from spotwarden.model.values import LONGEST, written
 
 
