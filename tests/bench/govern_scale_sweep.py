@@ -31,6 +31,7 @@ def main(server: dict[str, Any], stage: str, workers: int, door: str = "") -> No
     import main as function
 
     from spotwarden.engine.context import SweepContext
+    from spotwarden.engine.garbage import look_seldom
     from spotwarden.engine.settings import Settings
     from spotwarden.engine.trigger import close_tick
     from spotwarden.gcp.connect import connect
@@ -41,6 +42,7 @@ def main(server: dict[str, Any], stage: str, workers: int, door: str = "") -> No
         from tests.bench.govern_scale_rest import use
 
         use(server["http"])
+    look_seldom()  # as `wake` does
     settings = Settings(
         project="project",
         bucket="jobs",

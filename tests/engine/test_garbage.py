@@ -1,24 +1,20 @@
 """A sweep makes a great deal of data, among which Python looks for garbage seldom."""
 
 import gc
-from pathlib import Path
 
 import pytest
 
-from spotwarden.engine.context import SweepContext
-from spotwarden.engine.settings import Settings
-from spotwarden.model.policy import Policy
+from spotwarden.engine.entry import open_context
+from spotwarden.engine.settings import SettingsError
 
 
 @pytest.fixture
-def searches(kept, tick):
-    """How often it was looked for while a sweep that has begun makes this much."""
+def searches():
+    """How often it was looked for while a function that was woken makes this much."""
 
     def count(lists):
-        settings = Settings(
-            project="demo", bucket="jobs", notices="notices", policy_file=Path("policy.toml"), workers=1
-        )
-        SweepContext.open(kept.cloud.ports(), settings, Policy(version="test"), tick)
+        with pytest.raises(SettingsError):
+            open_context("reap_vms", {}, {}, lambda **_settings: None)
         before = sum(generation["collections"] for generation in gc.get_stats())
         made = [[] for _ in range(lists)]
         assert len(made) == lists

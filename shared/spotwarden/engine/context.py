@@ -1,7 +1,5 @@
 """What one sweep works with."""
 
-import gc
-
 import msgspec
 
 from spotwarden.engine.executor import Executor
@@ -10,10 +8,6 @@ from spotwarden.engine.settings import Settings
 from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
 from spotwarden.ports import Cloud
-
-NEW_OBJECTS = 50_000
-"""After so many Python looks for cycles among them. A sweep makes data, which has none, and a great deal of
-it: by Python's own 700 the search is a tenth of a sweep over 100,000 VMs."""
 
 
 class SweepContext(msgspec.Struct, frozen=True, kw_only=True):
@@ -27,10 +21,7 @@ class SweepContext(msgspec.Struct, frozen=True, kw_only=True):
 
     @classmethod
     def open(cls, cloud: Cloud, settings: Settings, policy: Policy, tick: Tick) -> "SweepContext":
-        """Everything for one sweep; its calls are counted from now on, and garbage is looked for seldom."""
-        often, *rest = gc.get_threshold()
-        if 0 < often < NEW_OBJECTS:
-            gc.set_threshold(NEW_OBJECTS, *rest)
+        """Everything for one sweep; its calls are counted from now on."""
         sweep_metrics().watch(cloud.calls)
         executor = Executor(cloud, settings.layout, policy, tick)
         return cls(cloud=cloud, settings=settings, policy=policy, tick=tick, executor=executor)

@@ -5,6 +5,7 @@ from typing import Any
 
 from spotwarden.engine.context import SweepContext
 from spotwarden.engine.fan_out import Swept
+from spotwarden.engine.garbage import look_seldom
 from spotwarden.engine.policy_file.reading import read_policy
 from spotwarden.engine.settings import Settings
 from spotwarden.engine.trigger import close_tick, open_tick
@@ -24,6 +25,7 @@ def open_context(
         SettingsError: the environment lacks something.
         PolicyError: the policy file cannot be read.
     """
+    look_seldom()
     settings = Settings.read(environ)
     tick = open_tick(function, message, settings.layout)
     policy = read_policy(settings.policy_file, settings.mode, settings.ops)
