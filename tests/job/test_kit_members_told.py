@@ -129,6 +129,7 @@ def test_a_member_that_is_told_while_all_wait_says_at_once_that_it_does_not_come
     lab.until(lambda: bent.vms[second].beat["status"] == "joining", "the others to wait")
     bent.vms[second].preempt()
     lab.until(lambda: (bent.vms[second].marker or {}).get("handed_over"), "its word")
+    assert bent.vms[first].beat["status"] == "joining"
 
 
 def test_a_vm_that_was_told_before_it_was_set_up_begins_anew_if_it_is_not_taken(gang, lab):
@@ -143,6 +144,7 @@ def test_a_vm_that_was_told_before_it_was_set_up_begins_anew_if_it_is_not_taken(
     bent.vms[third].preempt(called_off=True)
     bent.vms[third].until_said("it starts again")
     lab.until(lambda: bent.vms[third].beat.get("status") == "waiting", "the node to wait")
+    assert bent.vms[third].said.count("it starts again") == 1
 
 
 def test_all_save_once_before_a_refilled_node_joins(gang, lab):
