@@ -6,11 +6,10 @@ from msgspec.structs import replace
 
 from spotwarden.layout import AttemptRecord
 from spotwarden.model.attempt import AttemptState
-from spotwarden.model.request import Request
 from spotwarden.model.slices import SliceGroup
 from spotwarden.recovery.launching import request_id
 from spotwarden.recovery.slice_groups import group_of
-from tests.contract.test_compute_groups import ZONE
+from tests.contract.test_compute_groups import ZONE, manager, template
 from tests.recovery.slice_world import NODES, SliceWorld
 
 FIRST = group_of("slice", 1, 1, request_id("slice", 1, ZONE, 1)).name
@@ -25,21 +24,9 @@ def submitted(recover, monkeypatch):
 
 def theirs(world, name, *nodes):
     """Somebody else makes a slice of these VMs; gives its group."""
-
-    def send(place, **body):
-        request = Request(method="POST", path=f"/compute/v1/projects/demo/{place}", query={}, body=body)
-        world.cloud.compute.launch(request, f"theirs-{place}")
+    for request in (template(name), manager(name)):
+        world.cloud.compute.launch(request, f"theirs-{request.path}")
         world.wait(seconds=5)
-
-    machine = {"machineType": "ct6e-standard-4t", "scheduling": {"provisioningModel": "SPOT"}}
-    send("global/instanceTemplates", name=name, properties=machine)
-    send(
-        f"zones/{ZONE}/instanceGroupManagers",
-        name=name,
-        instanceTemplate=f"global/instanceTemplates/{name}",
-        targetSize=0,
-        instanceLifecyclePolicy={"defaultActionOnFailure": "DO_NOTHING"},
-    )
     made = world.cloud.compute.group(ZONE, name)
     world.cloud.compute.fill_group(ZONE, name, made.id, nodes, "fill-theirs")
     world.wait(minutes=5)

@@ -14,6 +14,12 @@ from spotwarden.model.policy import Mode, Policy
 from spotwarden.model.tick import Tick
 
 NOW = datetime(2026, 1, 5, 12, 0, tzinfo=UTC)
+ENFORCED = Policy(version="t", mode=Mode.ENFORCE)
+
+
+def step_after(facts, **span):
+    """What a sweep makes of a case so long after."""
+    return next_step(facts, ENFORCED, Tick(function="sweep", sweep="s", now=NOW + timedelta(**span)))
 
 
 @pytest.mark.parametrize(("later", "closes"), [(timedelta(0), True), (timedelta(seconds=1), False)])
@@ -23,7 +29,7 @@ def test_a_sweep_that_slept_closes_nothing_that_a_later_one_has_looked_at(later,
     case = Case(rule="idle", subject=subject, state=CaseState.SUSPECTED, opened=NOW, looked=NOW + later)
     facts = CaseFacts(rule="idle", key="1", filed=Filed(case=case, generation=1))
     tick = Tick(function="flag_idle_gpus", sweep="s", now=NOW)
-    assert (next_step(facts, Policy(version="t", mode=Mode.ENFORCE), tick) is not None) is closes
+    assert (next_step(facts, ENFORCED, tick) is not None) is closes
 
 
 @pytest.mark.parametrize(
@@ -46,9 +52,9 @@ def test_a_veto_that_comes_between_the_remedy_and_its_record_does_not_hide_it(lo
         warnings=(Warned(level=1, at=NOW, notice="w", counts=False),),
         remediations=(Remediation(target="1", request_id="r", at=NOW),),
     )
-    facts = CaseFacts(rule="idle", key="1", filed=Filed(case=case, generation=1), there=there)
-    later = Tick(function="flag_idle_gpus", sweep="s", now=NOW + timedelta(minutes=9))
-    step = next_step(facts, Policy(version="t", mode=Mode.ENFORCE), later)
+    step = step_after(
+        CaseFacts(rule="idle", key="1", filed=Filed(case=case, generation=1), there=there), minutes=9
+    )
     assert isinstance(step, Tell)
     assert step.notice.kind == kind
 
@@ -97,9 +103,7 @@ def test_no_disk_is_said_to_be_kept_of_a_vm_that_was_gone_or_may_go(operations, 
         looked=NOW,
         remediations=done,
     )
-    facts = CaseFacts(rule="stall", key="pair", filed=Filed(case=case, generation=1))
-    later = Tick(function="reap_vms", sweep="s", now=NOW + timedelta(minutes=9))
-    step = next_step(facts, Policy(version="t", mode=Mode.ENFORCE), later)
+    step = step_after(CaseFacts(rule="stall", key="pair", filed=Filed(case=case, generation=1)), minutes=9)
     assert isinstance(step, Tell)
     assert step.notice.what == what
 
@@ -121,9 +125,7 @@ def test_of_a_vm_that_was_gone_before_its_stop_nobody_says_that_it_was_stopped(r
         looked=NOW,
         remediations=(gone,),
     )
-    facts = CaseFacts(rule=rule, key="1", filed=Filed(case=case, generation=1))
-    later = Tick(function="flag_idle_gpus", sweep="s", now=NOW + timedelta(minutes=9))
-    step = next_step(facts, Policy(version="t", mode=Mode.ENFORCE), later)
+    step = step_after(CaseFacts(rule=rule, key="1", filed=Filed(case=case, generation=1)), minutes=9)
     assert isinstance(step, Tell)
     assert (step.notice.what, step.notice.then) == ("vm was gone before it could be stopped", then)
 
@@ -141,9 +143,9 @@ def test_who_was_warned_about_a_vm_hears_that_its_gang_is_kept(spared):
         warnings=(Warned(level=1, at=NOW, notice="w", counts=False),),
     )
     filed = Filed(case=case, generation=1)
-    facts = CaseFacts(rule="compliance", key="1", filed=filed, merged=True, spared=spared)
-    later = Tick(function="check_compliance", sweep="s", now=NOW + timedelta(minutes=13))
-    step = next_step(facts, Policy(version="t", mode=Mode.ENFORCE), later)
+    step = step_after(
+        CaseFacts(rule="compliance", key="1", filed=filed, merged=True, spared=spared), minutes=13
+    )
     if not spared:
         assert isinstance(step, CloseCase)
         return
@@ -174,10 +176,9 @@ def test_who_is_warned_again_after_a_remedy_hears_of_the_end_of_that_too(minutes
         told=("idle/1/20260105T120000/acted-1", *(["idle/1/20260105T120000/warning-2-aa"] if begun else [])),
     )
     facts = CaseFacts(rule="idle", key="1", filed=Filed(case=case, generation=1), there=False)
-    later = Tick(function="flag_idle_gpus", sweep="s", now=NOW + timedelta(hours=1))
-    step = next_step(facts, Policy(version="t", mode=Mode.ENFORCE), later)
+    step = step_after(facts, hours=1)
     if isinstance(step, FileCase):
         assert step.reason == "its warnings no longer count"
         facts = replace(facts, filed=Filed(case=step.case, generation=2))
-        step = next_step(facts, Policy(version="t", mode=Mode.ENFORCE), later)
+        step = step_after(facts, hours=1)
     assert (step.notice.kind if isinstance(step, Tell) else type(step).__name__) == ends
