@@ -81,9 +81,9 @@ class Course(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     how far off that may be. With `restarts` it saves nothing: each loss costs all. `setup` is from the start
     of its VMs to its first work, `interval` from one save to the next; None: nobody has seen it. `since` is
     the start of its VMs, None while it waits for some; `without` is since when it has had no spot VM, None
-    while it has one. `lives` are the hours up of those spot VMs that it
-    lost, `survived` of those that ended otherwise, `waits` the hours from a loss until it had others. With
-    `returns` it follows a line from when it `began`.
+    while it has one. `lives` are the hours up of those spot VMs that it lost, `survived` of those that ended
+    otherwise, `waits` the hours from a loss until it had others. With `returns` it follows a line from when
+    it `began`.
     """
 
     place: str = ""
