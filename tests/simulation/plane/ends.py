@@ -86,8 +86,10 @@ def _is_overdue(world: "PlaneWorld", case: Case) -> bool:
     if kept or held or case.extended or world.policy.mode is not Mode.ENFORCE or _never_arrived(world, case):
         return False
     due = [warned.due for warned in case.warnings if warned.counts and warned.due]
+    # Nothing is done while ops only observe, nor before the functions have had time to act again.
+    since = [moment for moment in (case.due, world.oracle.new_mode) if moment]
     # What is no longer known to hold is not looked at again: its case stays as it is, and nothing may follow.
-    return bool(due) and case.looked - max(*due, case.due or due[0]) > OVERDUE
+    return bool(due) and case.looked - max(*due, *since) > OVERDUE
 
 
 def _never_arrived(world: "PlaneWorld", case: Case) -> bool:

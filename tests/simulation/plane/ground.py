@@ -13,6 +13,7 @@ import msgspec
 from spotwarden.engine.context import SweepContext
 from spotwarden.governance.signals.steady import ClockError
 from spotwarden.layout import MARKERS, Layout
+from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
 from spotwarden.notify.links.audience import audience
 from spotwarden.notify.links.tokens import Keys
@@ -135,6 +136,12 @@ class PlaneGround(ABC):
     @abstractmethod
     def reopen(self, job: PlaneJob, *, ended: bool = False) -> None:
         """From now on the job is open again, by a person's word; one that has `ended` only by a command."""
+
+    def set_policy(self, policy: Policy) -> None:
+        """Ops have the functions go by this one from now on."""
+        if policy.mode is not self.policy.mode:
+            self.oracle.new_mode = self.now()
+        self.policy, self.oracle.new_policy = policy, self.now()
 
     def note(self, what: str) -> None:
         """Keep a line for whoever reads this history."""

@@ -74,8 +74,7 @@ def _calm(world: PlaneWorld) -> None:
     world.compute.dark.clear()
     world.troubles.clear()
     world.late, world.twice, world.broken_policy = timedelta(0), False, False
-    world.policy = changed(changed(world.policy, PolicyChange.ENFORCE), PolicyChange.REMEDIES)
-    world.oracle.new_policy = world.now()
+    world.set_policy(changed(changed(world.policy, PolicyChange.ENFORCE), PolicyChange.REMEDIES))
 
 
 def _tally(world: PlaneWorld) -> None:

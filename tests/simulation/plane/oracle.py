@@ -85,6 +85,7 @@ class Oracle:
         self.policies: dict[str, Policy] = {}
         self.starts: dict[str, datetime] = {}
         self.new_policy: datetime | None = None
+        self.new_mode: datetime | None = None
         self.removals: list[Removal] = []
         self.lost: dict[str, datetime] = {}
         self.seen: dict[str, Vm] = {}

@@ -134,6 +134,22 @@ def test_the_judge_sees_it(name):
     assert fault in "; ".join(said)
 
 
+def test_a_remedy_is_overdue_only_since_ops_let_the_functions_act():
+    """What is due while they only observe follows later; it is missed where it does not."""
+    commands = (
+        *_launched(Kind.GANG, mute=True),
+        p.Behave(mood=p.Mood.HANG, whole=True),
+        p.Tick(minutes=55),
+        p.SetPolicy(change=p.PolicyChange.OBSERVE),
+        p.Tick(minutes=40),
+        p.SetPolicy(change=p.PolicyChange.ENFORCE),
+        p.Tick(minutes=45),
+    )
+    assert SETTING.faults(commands)[0] == []
+    with MUTANTS["the remedy may never be applied"].applied():
+        assert "and nothing followed" in "; ".join(SETTING.faults(commands)[0])
+
+
 @pytest.mark.parametrize(("seconds", "false"), [(10, False), (60, True)])
 def test_a_wait_for_room_ends_once_a_program_has_run(seconds, false):
     """A VM that is lost before that has changed nothing for its owner."""

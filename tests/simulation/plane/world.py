@@ -417,8 +417,7 @@ class PlaneWorld(Waiting):
     def _setpolicy(self, command: p.SetPolicy) -> None:
         if command.change in {p.PolicyChange.BREAK, p.PolicyChange.MEND}:
             self.broken_policy = command.change is p.PolicyChange.BREAK
-        self.policy = changed(self.policy, command.change)
-        self.oracle.new_policy = self.now()
+        self.set_policy(changed(self.policy, command.change))
 
     def _pass(self, command: c.Pass) -> None:
         self.pass_time(timedelta(seconds=command.seconds))
