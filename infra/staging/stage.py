@@ -44,8 +44,12 @@ class Inputs(NamedTuple):
         """Files that are read at run time: which module reads it, under which name, and where it is now."""
         return [
             ("spotwarden/engine/policy_file/reading.py", "policy.toml", self.policy),
-            ("spotwarden/recovery/price_file.py", "prices.toml", self.prices),
-            ("spotwarden/recovery/price_file.py", "price-list.json", self.root / "infra/price-list.json"),
+            ("spotwarden/recovery/kinds/price_file.py", "prices.toml", self.prices),
+            (
+                "spotwarden/recovery/kinds/price_file.py",
+                "price-list.json",
+                self.root / "infra/price-list.json",
+            ),
         ]
 
 

@@ -12,8 +12,8 @@ from spotwarden.model.jobfile import JobFile
 from spotwarden.model.launch import StoredScript
 from spotwarden.model.policy import Policy
 from spotwarden.model.prices import VmKind
-from spotwarden.recovery.machines import machine_key
-from spotwarden.recovery.price_file import read_prices
+from spotwarden.recovery.kinds.machines import machine_key
+from spotwarden.recovery.kinds.price_file import read_prices
 from tests.cli.logged import Speaker
 from tests.cli.other_jobs import reads, report_past
 

@@ -12,7 +12,7 @@ from spotwarden.model.attempt import Try
 from spotwarden.model.ladder import VmModel
 from spotwarden.model.limits import PlacementLimits
 from spotwarden.model.placement import AvoidedPlace, AvoidedPlaces, PlacementRecord, ZoneAvailability
-from spotwarden.recovery.passed_over import why_not_home
+from spotwarden.recovery.places.passed_over import why_not_home
 from tests.cli.test_acting import ZONE, Shop
 from tests.recovery import facts as some
 

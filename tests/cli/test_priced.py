@@ -15,7 +15,7 @@ from spotwarden.model.ladder import Rung, VmModel
 from spotwarden.model.launch import StoredScript
 from spotwarden.model.limits import PlacementLimits
 from spotwarden.model.prices import VmKind
-from spotwarden.recovery.unpriced_budget import kind_of
+from spotwarden.recovery.kinds.unpriced_budget import kind_of
 from tests.cli.logged import Speaker
 from tests.contract.local_world import LocalWorld
 from tests.recovery.slice_world import launch_of_slice

@@ -10,7 +10,7 @@ from spotwarden.model.attempt import Attempt, AttemptState, LackingNode, Recorde
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.slices import SliceGroup
-from spotwarden.recovery.standing import timeline
+from spotwarden.recovery.folder.standing import timeline
 
 NOW = datetime(2026, 1, 5, 10, 0, tzinfo=UTC)
 BLOCK = timedelta(minutes=10)

@@ -9,7 +9,7 @@ import pytest
 from spotwarden import clock
 from spotwarden.layout import AvoidedZones
 from spotwarden.ports import UnansweredError
-from spotwarden.recovery.places import read_avoided
+from spotwarden.recovery.places.memory import read_avoided
 
 ZONE, OTHER = "us-central1-a", "europe-west4"
 NOW = datetime(2026, 11, 23, 12, 0, tzinfo=UTC)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from spotwarden.model.ladder import VmModel
-from spotwarden.recovery.ladder import as_model
+from spotwarden.recovery.kinds.ladder import as_model
 from tests.localcloud.compute.world import ZONE, World, request, spot
 
 SCRIPTS = {

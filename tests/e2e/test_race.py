@@ -23,7 +23,7 @@ from spotwarden.layout import CreateScript, InstanceId, Layout, MarkerName
 from spotwarden.model.attempt import AttemptState
 from spotwarden.model.policy import Mode, Policy
 from spotwarden.model.tick import Tick
-from spotwarden.recovery.job_folder import look_at_job
+from spotwarden.recovery.folder.job_folder import look_at_job
 from tests.fakes.world import load
 from tests.localcloud.stand import Stand
 from tests.long import ASKED

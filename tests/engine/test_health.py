@@ -318,7 +318,7 @@ def test_recovery_tells_the_oldest_marker_and_the_quarantine(recover, beating):
 
 def test_of_a_full_quarantine_no_more_is_listed_than_an_alert_needs(recover, beating, monkeypatch):
     """Any job VM can fill it, a few hundred markers a minute, and each tick counts it."""
-    monkeypatch.setattr("spotwarden.recovery.gather.COUNTED_AT_MOST", 3)
+    monkeypatch.setattr("spotwarden.recovery.look.gather.COUNTED_AT_MOST", 3)
     world = World(recover)
     for number in range(5):
         world.store(Quarantined(key=f"x{number}", generation=1), b"")

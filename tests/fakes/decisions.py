@@ -17,7 +17,7 @@ from spotwarden.model.outcome import Done, Outcome
 from spotwarden.model.policy import Mode, Policy
 from spotwarden.model.tick import Tick
 from spotwarden.recovery.attempts import next_step
-from spotwarden.recovery.progress import after
+from spotwarden.recovery.steps.progress import after
 from tests.recovery import facts
 from tests.recovery.facts import NOW
 

@@ -26,7 +26,7 @@ from spotwarden.model.launch import Launch, StoredScript
 from spotwarden.model.policy import Mode, Policy
 from spotwarden.model.tick import Tick
 from spotwarden.ports import Cloud
-from spotwarden.recovery.chain import told
+from spotwarden.recovery.folder.chain import told
 from tests.fakes.cloud import MemoryCloud, memory_cloud
 
 ROOT = Path(__file__).resolve().parents[2]

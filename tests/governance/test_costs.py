@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from spotwarden.governance.costs import VmCost, basis, bill, kind_of, unpriced, words
 from spotwarden.model.placement import region_of
 from spotwarden.model.prices import PriceTable, Rate, VmKind
-from spotwarden.recovery.prices import price_of
+from spotwarden.recovery.kinds.prices import price_of
 from tests.governance.caps.capped import NOW, vm
 
 G2 = Rate(

@@ -22,7 +22,7 @@ from spotwarden.model.policy import Mode, Policy
 from spotwarden.model.tick import Tick
 from spotwarden.model.watch import Watch
 from spotwarden.ports import Store
-from spotwarden.recovery.open_jobs import read_watches
+from spotwarden.recovery.folder.open_jobs import read_watches
 from tests.fakes.cloud import MemoryCloud, memory_cloud
 from tests.fakes.trouble import unanswered
 

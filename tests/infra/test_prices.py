@@ -8,8 +8,8 @@ import pytest
 from msgspec.structs import replace
 
 from spotwarden.model.prices import VmKind
-from spotwarden.recovery.price_file import only, read_prices
-from spotwarden.recovery.prices import price_of
+from spotwarden.recovery.kinds.price_file import only, read_prices
+from spotwarden.recovery.kinds.prices import price_of
 
 FILE = Path(__file__).resolve().parents[2] / "infra/prices.toml"
 TABLE = read_prices(FILE)

@@ -79,7 +79,7 @@ def test_a_function_holds_only_what_its_imports_reach(staging: Path):
     assert "spotwarden/create_script/request/stored.py" not in files(staging / "check_compliance")
     assert "prices.toml" in files(staging / "cap_runtime")
     for name in NAMES:
-        priced = "spotwarden/recovery/price_file.py" in files(staging / name)
+        priced = "spotwarden/recovery/kinds/price_file.py" in files(staging / name)
         for file in ("prices.toml", "price-list.json"):
             assert (file in files(staging / name)) is priced
 

@@ -1,6 +1,6 @@
 """The bucket by each of the three ways, whichever an image has."""
 
-from spotwarden.recovery.heartbeats import beat_beside
+from spotwarden.recovery.folder.heartbeats import beat_beside
 from tests.job.shell import functions
 
 EACH = """

@@ -9,7 +9,7 @@ import msgspec
 
 from spotwarden.layout import CreateScript, InstanceId, MarkerName
 from spotwarden.ports import Cloud
-from spotwarden.recovery.open_jobs import READERS
+from spotwarden.recovery.folder.open_jobs import READERS
 from tests.fakes.world import SCRIPT, World
 from tests.recovery.job_vm import JobVm
 

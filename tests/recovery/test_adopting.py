@@ -19,7 +19,7 @@ from spotwarden.model.instance import Status
 from spotwarden.model.launch import NoLaunch
 from spotwarden.model.outcome import Done
 from spotwarden.recovery.attempts import next_step
-from spotwarden.recovery.settling import RECORDED
+from spotwarden.recovery.steps.settling import RECORDED
 from tests.recovery.facts import NOW, REQUEST
 
 INSTANCE = {

@@ -22,10 +22,10 @@ from spotwarden.model.attempt import AttemptState, Lease
 from spotwarden.model.instance import Status
 from spotwarden.model.launch import NoLaunch
 from spotwarden.model.outcome import Done, Lost, Unanswered
-from spotwarden.recovery import notices
-from spotwarden.recovery.identity import CLOCKS_APART
+from spotwarden.recovery.observed.identity import CLOCKS_APART
 from spotwarden.recovery.placing import UNANSWERED_AT_MOST
-from spotwarden.recovery.progress import after
+from spotwarden.recovery.steps.progress import after
+from spotwarden.recovery.telling import notices
 from tests.recovery.facts import NOW
 
 HOUR = timedelta(hours=1)

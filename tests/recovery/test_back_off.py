@@ -8,7 +8,7 @@ from spotwarden.model.action import KeepWatch, LaunchInstances, RegisterInstance
 from spotwarden.model.attempt import AttemptState
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.outcome import Rejected
-from spotwarden.recovery.asking import TRIES_KEPT, back_off_until
+from spotwarden.recovery.steps.asking import TRIES_KEPT, back_off_until
 from tests.recovery.facts import NOW
 
 SECOND, MINUTE, HOUR = timedelta(seconds=1), timedelta(minutes=1), timedelta(hours=1)

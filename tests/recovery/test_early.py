@@ -8,7 +8,7 @@ from spotwarden.model.action import ClearMarker, LaunchInstances, Wait
 from spotwarden.model.attempt import AttemptState
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.marker import MarkerBody
-from spotwarden.recovery.fates import Fate
+from spotwarden.recovery.observed.fates import Fate
 
 A, B = "us-central1-a", "us-central1-b"
 SECOND, MINUTE = timedelta(seconds=1), timedelta(minutes=1)

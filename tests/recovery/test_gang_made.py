@@ -10,9 +10,9 @@ from spotwarden.model.attempt import AttemptState
 from spotwarden.model.instance import Instances, Operations, Status
 from spotwarden.model.marker import MarkerBody
 from spotwarden.model.outcome import Done
-from spotwarden.recovery.clearing import clear_the_way
-from spotwarden.recovery.finishing import inserted
-from spotwarden.recovery.progress import after
+from spotwarden.recovery.requests.clearing import clear_the_way
+from spotwarden.recovery.steps.finishing import inserted
+from spotwarden.recovery.steps.progress import after
 from tests.recovery.facts import NOW
 
 IDS = {"gang-1": "1001", "gang-2": "1002"}

@@ -7,7 +7,7 @@ import pytest
 from spotwarden.model.action import DeleteInstance, LaunchInstances, Wait, WriteAttempt
 from spotwarden.model.attempt import AttemptState, Removal
 from spotwarden.model.instance import Status
-from spotwarden.recovery.clearing import delete
+from spotwarden.recovery.requests.clearing import delete
 from tests.recovery.facts import NOW
 
 IDS = {"gang-1": "1001", "gang-2": "1002"}

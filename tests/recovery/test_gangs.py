@@ -19,7 +19,7 @@ from spotwarden.model.attempt import AttemptState
 from spotwarden.model.instance import Status
 from spotwarden.model.marker import MarkerBody
 from spotwarden.model.outcome import Rejected
-from spotwarden.recovery.clearing import clear_the_way
+from spotwarden.recovery.requests.clearing import clear_the_way
 from tests.recovery.facts import NOW
 
 IDS = {"gang-1": "1001", "gang-2": "1002"}

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from spotwarden.layout import CreateScript, InstanceId, ScriptFile
-from spotwarden.recovery.stored_script import FILES_AT_MOST, MANY_FILES, SCRIPT_AT_MOST
+from spotwarden.recovery.folder.stored_script import FILES_AT_MOST, MANY_FILES, SCRIPT_AT_MOST
 from tests.create_script.hostile import GROWTH, MATCHES, RUNS
 from tests.recovery.crowd_world import Slow
 

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from spotwarden.model.action import KeepWatch, Tell, Wait
 from spotwarden.model.attempt import AttemptState
 from spotwarden.recovery.attempts import next_step
-from spotwarden.recovery.fates import Fate
+from spotwarden.recovery.observed.fates import Fate
 
 SECOND, MINUTE = timedelta(seconds=1), timedelta(minutes=1)
 

@@ -6,8 +6,8 @@ import pytest
 
 from spotwarden.model.attempt import AttemptState, Try
 from spotwarden.model.placement import PlacementRecord, ZoneAvailability
-from spotwarden.recovery import choosing
-from spotwarden.recovery.refusals import elsewhere
+from spotwarden.recovery.places import choosing
+from spotwarden.recovery.requests.refusals import elsewhere
 from tests.recovery.facts import HOME, NOW
 
 B, C, ABROAD = "us-central1-b", "us-central1-c", "us-east4-a"

@@ -6,7 +6,7 @@ from threading import Barrier, BrokenBarrierError
 
 from msgspec.structs import replace
 
-from spotwarden.recovery.places import PlaceMemory
+from spotwarden.recovery.places.memory import PlaceMemory
 
 MEET_SECONDS = 0.2
 

@@ -11,8 +11,8 @@ from spotwarden.model.launch import Choice, Launch
 from spotwarden.model.limits import PlacementLimits
 from spotwarden.model.prices import PriceTable, Rate
 from spotwarden.model.request import Request
-from spotwarden.recovery.price_file import with_prices
-from spotwarden.recovery.prices import place_prices
+from spotwarden.recovery.kinds.price_file import with_prices
+from spotwarden.recovery.kinds.prices import place_prices
 
 HOME, NEXT, FAR = "us-central1-a", "us-central1-b", "us-east4-a"
 SHEET = """

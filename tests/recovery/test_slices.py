@@ -230,7 +230,7 @@ def typed(pod, monkeypatch):
     monkeypatch.setattr(clock, "now", pod.cloud.clock.now)
     monkeypatch.setenv("SPOTWARDEN_OWNER", "ada@example.com")
     monkeypatch.setenv("SPOTWARDEN_BUCKET", "b")
-    for module in ("recovery.own_instances", "recovery.sweep"):
+    for module in ("recovery.instances.own_instances", "recovery.sweep"):
         monkeypatch.setattr(
             f"spotwarden.{module}.with_launch", lambda facts, *_: replace(facts, launch=pod.launch)
         )

@@ -245,8 +245,8 @@ def test_heartbeats_of_another_job_make_a_hung_one_look_alive(governed, forged):
 
 def test_logs_by_the_thousand_in_another_jobs_name_do_not_keep_it_from_coming_back(world, monkeypatch):
     """What any job VM may fill is listed in part; the records of the job are all found."""
-    monkeypatch.setattr("spotwarden.recovery.folder_list.ROWS_AT_MOST", 100)
-    monkeypatch.setattr("spotwarden.recovery.folder_list.CROWD_AT_MOST", 10)
+    monkeypatch.setattr("spotwarden.recovery.folder.folder_list.ROWS_AT_MOST", 100)
+    monkeypatch.setattr("spotwarden.recovery.folder.folder_list.CROWD_AT_MOST", 10)
     world.settle()
     for number in range(1, 1_000):
         JobVm(world).write(LogFile(job="test-vm", node="test-vm", attempt=number))

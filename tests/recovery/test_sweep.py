@@ -10,7 +10,7 @@ from spotwarden.model.instance import Operations
 from spotwarden.model.limits import AdmissionLimits
 from spotwarden.model.notice import Notice
 from spotwarden.model.policy import Mode
-from spotwarden.recovery.fates import Fate
+from spotwarden.recovery.observed.fates import Fate
 from tests.fakes.trouble import conflict, rejected, unanswered
 from tests.simulation.mutations import Bent
 

@@ -7,8 +7,8 @@ from msgspec.structs import replace
 from spotwarden.layout import AttemptRecord
 from spotwarden.model.attempt import AttemptState
 from spotwarden.model.slices import SliceGroup
-from spotwarden.recovery.launching import request_id
-from spotwarden.recovery.slice_groups import group_of
+from spotwarden.recovery.requests.launching import request_id
+from spotwarden.recovery.requests.slice_groups import group_of
 from tests.contract.test_compute_groups import ZONE, manager, template
 from tests.recovery.slice_world import NODES, SliceWorld
 

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from spotwarden.layout import AttemptRecord
 from spotwarden.model.attempt import Attempt, AttemptState, Lease, Try
-from spotwarden.recovery.job_folder import look_at_job
+from spotwarden.recovery.folder.job_folder import look_at_job
 from spotwarden.recovery.submission import unsent_until
 from tests.fakes.world import load
 from tests.recovery.typed_commands import JOB, Typed

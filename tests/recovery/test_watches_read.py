@@ -8,7 +8,7 @@ import pytest
 from spotwarden.engine.cache import GenerationCache
 from spotwarden.layout import Layout, OpenJob
 from spotwarden.model.watch import Watch
-from spotwarden.recovery.open_jobs import read_watches
+from spotwarden.recovery.folder.open_jobs import read_watches
 from tests.fakes.cloud import MemoryCloud, memory_cloud
 
 LAYOUT = Layout()

@@ -15,7 +15,7 @@ from spotwarden.layout import (
 )
 from spotwarden.model.standing import Standing
 from spotwarden.ports import Entry
-from spotwarden.recovery import folder_list
+from spotwarden.recovery.folder import folder_list
 from spotwarden.report import changes
 from spotwarden.report.changes import FEW, states
 from spotwarden.report.due import FRESH, ROUND

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from spotwarden.model.attempt import AttemptState
-from spotwarden.recovery.lifecycle import LIFE
+from spotwarden.recovery.folder.lifecycle import LIFE
 
 SKEW = timedelta(seconds=60)
 """How far a sweep's clock may be off."""

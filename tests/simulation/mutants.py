@@ -19,8 +19,8 @@ from spotwarden.model.instance import Status
 from spotwarden.model.marker import MarkerBody
 from spotwarden.model.outcome import Done, Rejected
 from spotwarden.ports import Cloud
-from spotwarden.recovery.ending import stop
-from spotwarden.recovery.reopening import started_again
+from spotwarden.recovery.observed.reopening import started_again
+from spotwarden.recovery.steps.ending import stop
 from tests.simulation.ground import as_it_is
 from tests.simulation.mutations import MUTATIONS, Bent
 from tests.simulation.patches import Make, Patch, becomes, gives, instead, turns
@@ -149,83 +149,94 @@ RECOVERY: Mapping[str, Mutant] = {
     "a job that was stopped once is stopped when it is lost": _of(
         "recovery.placing:_removal", instead(_stopped_before)
     ),
-    "who runs is told without its VM": _of("recovery.notices:started", turns(_unnamed)),
+    "who runs is told without its VM": _of("recovery.telling.notices:started", turns(_unnamed)),
     "a gang's removed node is told as the others": _of(
-        "recovery.notices:node_removed", instead(_of_the_others), "plane"
+        "recovery.telling.notices:node_removed", instead(_of_the_others), "plane"
     ),
     "what is asked for again is not on record": _of("recovery.submission:ask_again", gives(None), "plane"),
-    "a person's delete is not told from any other": _of("recovery.removal:on_purpose", gives(False)),
-    "a person's delete of a gang's node is not heard": _of(
-        "recovery.removal:on_purpose", instead(_of_single_nodes_only)
+    "a person's delete is not told from any other": _of(
+        "recovery.instances.removal:on_purpose", gives(False)
     ),
-    "a person's word beside the attempt is Google's": _of("recovery.removal:by_person", gives(False)),
-    "log_delay is 0": _of("recovery.fates:fate_of", _limited(log_delay=NO_TIME)),
-    "settle is 0": _of("recovery.fates:now_of", _limited(settle=NO_TIME)),
+    "a person's delete of a gang's node is not heard": _of(
+        "recovery.instances.removal:on_purpose", instead(_of_single_nodes_only)
+    ),
+    "a person's word beside the attempt is Google's": _of(
+        "recovery.instances.removal:by_person", gives(False)
+    ),
+    "log_delay is 0": _of("recovery.observed.fates:fate_of", _limited(log_delay=NO_TIME)),
+    "settle is 0": _of("recovery.observed.fates:now_of", _limited(settle=NO_TIME)),
     "the look back before a place is asked is dropped": _of("recovery.placing:_undone", gives(None)),
     "a person's removal is not looked for while placing": _of("recovery.placing:_removal", gives(None)),
-    "a removed node of a gang that bends is missed": _of("recovery.lacking:unwish", gives(None), "plane"),
-    "a gang that bends is made anew at each loss": _of("recovery.bending:bend", gives(None), "plane"),
-    "a move that is refused asks elsewhere": _of("recovery.planned:stays", gives(False)),
+    "a removed node of a gang that bends is missed": _of(
+        "recovery.gangs.lacking:unwish", gives(None), "plane"
+    ),
+    "a gang that bends is made anew at each loss": _of("recovery.gangs.bending:bend", gives(None), "plane"),
+    "a move that is refused asks elsewhere": _of("recovery.steps.planned:stays", gives(False)),
     "markers are never cleared": _of("engine.executor.on_bucket:clear", gives(Done())),
     "ids are never registered": _of("engine.executor.on_bucket:register", gives(Done())),
     "what cannot be used is not kept": _of("engine.executor.on_bucket:quarantine", gives(Done())),
     "the list of open jobs is never written": _of("engine.executor.on_bucket:keep_watch", gives(Done())),
     "jobs are never taken off the list": _of("engine.executor.on_bucket:end_watch", gives(Done())),
-    "a preemption is no loss": _of("recovery.fates:KINDS", _without("compute.instances.preempted")),
-    "a host error is no loss": _of("recovery.fates:KINDS", _without("compute.instances.hostError")),
-    "a delete is no word of a person": _of("recovery.fates:KINDS", _without("delete")),
-    "a stop is no word of a person": _of("recovery.fates:KINDS", _without("stop")),
-    "an instance has one life": _of("recovery.fates:_newest_life", instead(lambda _old, history: history)),
-    "a removal beside the lost VM is not seen": _of("recovery.removal:removed_beside", gives(())),
-    "hidden zones hide no removal": _of("recovery.removal:may_be_removed", gives(False)),
+    "a preemption is no loss": _of("recovery.observed.fates:KINDS", _without("compute.instances.preempted")),
+    "a host error is no loss": _of("recovery.observed.fates:KINDS", _without("compute.instances.hostError")),
+    "a delete is no word of a person": _of("recovery.observed.fates:KINDS", _without("delete")),
+    "a stop is no word of a person": _of("recovery.observed.fates:KINDS", _without("stop")),
+    "an instance has one life": _of(
+        "recovery.observed.fates:_newest_life", instead(lambda _old, history: history)
+    ),
+    "a removal beside the lost VM is not seen": _of("recovery.instances.removal:removed_beside", gives(())),
+    "hidden zones hide no removal": _of("recovery.instances.removal:may_be_removed", gives(False)),
     "the first look does not miss what the list of operations lacks": _of(
-        "recovery.shown:ShownInstances", instead(_with_whole_operations)
+        "recovery.observed.shown:ShownInstances", instead(_with_whole_operations)
     ),
     "leases are not kept": _of("recovery.placing:is_held_by_another", gives(False)),
     "requests have no last moment": _of("recovery.placing:until", gives(None)),
-    "a gang's survivors stay in the way": _of("recovery.clearing:clear_the_way", gives(None)),
+    "a gang's survivors stay in the way": _of("recovery.requests.clearing:clear_the_way", gives(None)),
     "a gang is whole with one node": _of(
-        "recovery.finishing:whole", instead(lambda _old, _facts, ids, *_least: bool(ids))
+        "recovery.steps.finishing:whole", instead(lambda _old, _facts, ids, *_least: bool(ids))
     ),
     "the dead count as made": _of(
-        "recovery.finishing:made", instead(lambda old, facts, attempt, **_how: old(facts, attempt, dead=True))
+        "recovery.steps.finishing:made",
+        instead(lambda old, facts, attempt, **_how: old(facts, attempt, dead=True)),
     ),
-    "what a person started again is not seen": _of("recovery.finishing:revived", gives({})),
-    "answered markers are answered again": _of("recovery.judging:answered", gives("")),
-    "a closed job may be found lost": _of("recovery.judging:closed", gives("")),
-    "strays are left alone": _of("recovery.strays:put_aside", gives(None)),
+    "what a person started again is not seen": _of("recovery.steps.finishing:revived", gives({})),
+    "answered markers are answered again": _of("recovery.steps.judging:answered", gives("")),
+    "a closed job may be found lost": _of("recovery.steps.judging:closed", gives("")),
+    "strays are left alone": _of("recovery.markers.strays:put_aside", gives(None)),
     "launches by hand are not seen": _of("recovery.adopting:adopt", gives(None)),
-    "what runs is not brought up to date": _of("recovery.settling:settle", gives(None)),
-    "every open job looks whole": _of("recovery.open_jobs:is_whole", gives(True)),
+    "what runs is not brought up to date": _of("recovery.steps.settling:settle", gives(None)),
+    "every open job looks whole": _of("recovery.folder.open_jobs:is_whole", gives(True)),
     "a VM that was started again has run on": _of(
-        "recovery.open_jobs:_runs_on",
+        "recovery.folder.open_jobs:_runs_on",
         instead(lambda _old, vm, _since: vm is not None and vm.status.value == "RUNNING"),
     ),
-    "an interrupted launch is not seen": _of("recovery.begun:unrecorded", gives(None), "plane"),
-    "an end is not taken back": _of("recovery.begun:reopen", gives(()), "plane"),
-    "a back-off lasts a month": _of("recovery.asking:back_off_until", turns(lambda at: at + MONTH)),
-    "no place is worth another try": _of("recovery.usable_places:hopeless", gives(True)),
-    "a place is asked at once again": _of("recovery.choosing:_asked_lately", gives(False)),
-    "a stopped VM is not started again": _of("recovery.usable_places:kept_instance", gives(None)),
+    "an interrupted launch is not seen": _of("recovery.steps.begun:unrecorded", gives(None), "plane"),
+    "an end is not taken back": _of("recovery.steps.begun:reopen", gives(()), "plane"),
+    "a back-off lasts a month": _of("recovery.steps.asking:back_off_until", turns(lambda at: at + MONTH)),
+    "no place is worth another try": _of("recovery.places.usable_places:hopeless", gives(True)),
+    "a place is asked at once again": _of("recovery.places.choosing:_asked_lately", gives(False)),
+    "a stopped VM is not started again": _of("recovery.places.usable_places:kept_instance", gives(None)),
     "all attempts ask with one id": _of(
-        "recovery.launching:request_id",
+        "recovery.requests.launching:request_id",
         instead(lambda old, job, _attempt, place, turn: old(job, 1, place, turn)),
     ),
     "our VMs carry no labels": _of(
-        "recovery.launching:stamp", instead(lambda _old, request, *_rest, **_named: request)
+        "recovery.requests.launching:stamp", instead(lambda _old, request, *_rest, **_named: request)
     ),
-    "what a marker says is not read": _of("recovery.markers:read_marker", instead(_unread)),
-    "a lost VM without a marker is not missed": _of("recovery.nodes:_expected", gives([])),
-    "a loss before the first look is not seen": _of("recovery.nodes:_unseen", gives([])),
-    "VMs on no list are not looked at": _of("recovery.gather:_sighted", gives(())),
+    "what a marker says is not read": _of("recovery.markers.reading:read_marker", instead(_unread)),
+    "a lost VM without a marker is not missed": _of("recovery.instances.nodes:_expected", gives([])),
+    "a loss before the first look is not seen": _of("recovery.instances.nodes:_unseen", gives([])),
+    "VMs on no list are not looked at": _of("recovery.look.gather:_sighted", gives(())),
     "the log is read from now on": _of(
-        "recovery.gather:_since", instead(lambda _old, _written, _watches, _swept, _turn, tick: tick.now)
+        "recovery.look.gather:_since", instead(lambda _old, _written, _watches, _swept, _turn, tick: tick.now)
     ),
     "a sweep that broke off has seen all": _of("recovery.sweep:_whole", gives(True)),
     "one bad item stops the others": _of("engine.fan_out:each", instead(_first_failure_stops)),
-    "every loss is beyond the limits": _of("recovery.bounds:exceeded", gives("it is beyond all limits")),
+    "every loss is beyond the limits": _of(
+        "recovery.kinds.bounds:exceeded", gives("it is beyond all limits")
+    ),
     "attempts are told under one id": _of(
-        "recovery.notices:started", turns(lambda notice: replace(notice, id=f"started/{notice.job}"))
+        "recovery.telling.notices:started", turns(lambda notice: replace(notice, id=f"started/{notice.job}"))
     ),
     "a job may be submitted while it runs": _of("recovery.submission:problem", gives(""), "plane"),
     "a job may be submitted beside its own VM": _of("recovery.submission:beside", gives(""), "plane"),
@@ -233,15 +244,18 @@ RECOVERY: Mapping[str, Mutant] = {
         "engine.executor.on_bucket:register",
         instead(lambda old, context, action: old(context, replace(action, generation=None))),
     ),
-    "a stop names nothing that it saw run": _of("recovery.chain:_first_seen", gives({}), "plane"),
-    "markers of a zone that is hidden are put aside": _of("recovery.job_look:_may_hide", gives(False)),
-    "the rest of a gang that nobody saw is not looked at": _of("recovery.nodes:_unseen_beside", gives([])),
+    "a stop names nothing that it saw run": _of("recovery.folder.chain:_first_seen", gives({}), "plane"),
+    "markers of a zone that is hidden are put aside": _of("recovery.look.job_look:_may_hide", gives(False)),
+    "the rest of a gang that nobody saw is not looked at": _of(
+        "recovery.instances.nodes:_unseen_beside", gives([])
+    ),
     "a start opens only what was started": _of(
-        "recovery.reopening:is_open_again", instead(lambda _old, facts, node: started_again(facts, node))
+        "recovery.observed.reopening:is_open_again",
+        instead(lambda _old, facts, node: started_again(facts, node)),
     ),
     "what was lost since the start is not counted": _of("recovery.adopting:_lost_since", gives({})),
     "a stop says nothing of what no sweep has seen": _of(
-        "recovery.reopening:is_before_stop", gives(False), "plane"
+        "recovery.observed.reopening:is_before_stop", gives(False), "plane"
     ),
     "a stop that slept ends what was restarted since": _of(
         "notify.links.ending:restarted_since", gives(None), "plane"
@@ -250,9 +264,12 @@ RECOVERY: Mapping[str, Mutant] = {
         "notify.links.carrying:look_at_rest", instead(lambda _old, look, *_rest: look()), "plane"
     ),
     "until all was seen the log is read for minutes": _of(
-        "recovery.open_jobs:log_from", instead(lambda old, watches, swept, _first: old(watches, swept, LATER))
+        "recovery.folder.open_jobs:log_from",
+        instead(lambda old, watches, swept, _first: old(watches, swept, LATER)),
     ),
-    "what is started again is not registered": _of("recovery.settling:_unregistered", gives(None), "plane"),
+    "what is started again is not registered": _of(
+        "recovery.steps.settling:_unregistered", gives(None), "plane"
+    ),
 }
 GOVERNANCE: Mapping[str, Mutant] = {
     "a warning counts before it arrives": _of(
@@ -277,7 +294,7 @@ GOVERNANCE: Mapping[str, Mutant] = {
     "there is no second look": _of("governance.sweep:_look", instead(_no_second_look), "plane"),
     "a sweep may act on everything": _of("governance.cases.blast:allowed", gives(1_000_000), "plane"),
     "a sweep may act on nothing": _of("governance.cases.blast:allowed", gives(0), "plane"),
-    "each end is doubted": _of("recovery.doubted_end:doubt", gives("made up"), "plane"),
+    "each end is doubted": _of("recovery.instances.doubted_end:doubt", gives("made up"), "plane"),
     "each warning is taken back": _of("governance.cases.escalation:next_step", instead(_taken_back), "plane"),
     "the end of a warning is not told": _of(
         "governance.cases.closing:clear", instead(_closed_silently), "plane"
@@ -378,36 +395,40 @@ FLEX: Mapping[str, Mutant] = {
         "notify.links.ending:_deleted", instead(lambda _old, meant, *, delete: meant if delete else [])
     ),
     "Flex-start: what waits counts as stopped": _waiting(
-        "recovery.fates:KEPT", becomes(lambda old: {*old, Status.PENDING})
+        "recovery.observed.fates:KEPT", becomes(lambda old: {*old, Status.PENDING})
     ),
     "Flex-start: compliance judges what waits": _waiting(
         "governance.compliance.gather:UP", becomes(lambda old: old | {Status.PENDING})
     ),
-    "Flex-start: no owner hears that it waits": _waiting("recovery.request_outcome:_in_line", gives(None)),
+    "Flex-start: no owner hears that it waits": _waiting(
+        "recovery.steps.request_outcome:_in_line", gives(None)
+    ),
     "Flex-start: no owner hears that what they launched waits": _waiting(
         "recovery.attempts:tell_if_pending", gives(None)
     ),
     "Flex-start: what is deleted in line is asked for again": _waiting(
-        "recovery.asking:_went_in_line", gives(value=False)
+        "recovery.steps.asking:_went_in_line", gives(value=False)
     ),
     "Flex-start: a person's delete in line is not heard": _waiting(
-        "recovery.removal:_removed_at_birth", gives(value=False)
+        "recovery.instances.removal:_removed_at_birth", gives(value=False)
     ),
     "Flex-start: the wait of what is just made is run time": _waiting(
         "recovery.adopting:_has_not_begun", gives(value=False)
     ),
-    "Flex-start: a request that expired has run": _waiting("recovery.judging:_has_begun", gives(value=True)),
+    "Flex-start: a request that expired has run": _waiting(
+        "recovery.steps.judging:_has_begun", gives(value=True)
+    ),
     "Flex-start: what ran unseen has waited": _waiting(
-        "recovery.flexible:expired_in_line", gives(value=True)
+        "recovery.kinds.flexible:expired_in_line", gives(value=True)
     ),
 }
 SLICES: Mapping[str, Mutant] = {
     f"slices: {name}": _of(target, make, "slices")
     for name, target, make in (
-        ("the slice before is not deleted", "recovery.slice_groups:clear_former", gives(None)),
-        ("what is left of a job that is over stays", "recovery.slice_groups:left_over", gives(None)),
-        ("a refused try is not cleared away", "recovery.slice_groups:clear", gives(None)),
-        ("a slice that lacks a VM is never closed", "recovery.gang_wish:end_broken", gives(None)),
+        ("the slice before is not deleted", "recovery.requests.slice_groups:clear_former", gives(None)),
+        ("what is left of a job that is over stays", "recovery.requests.slice_groups:left_over", gives(None)),
+        ("a refused try is not cleared away", "recovery.requests.slice_groups:clear", gives(None)),
+        ("a slice that lacks a VM is never closed", "recovery.gangs.gang_wish:end_broken", gives(None)),
     )
 }
 PORTS: Mapping[str, Mutant] = {
@@ -420,7 +441,7 @@ _ALL: Mapping[str, Mutant] = {**PORTS, **RECOVERY, **GOVERNANCE, **NOTIFY, **FLE
 JUDGED = "tests/simulation/plane/test_plane_judge.py::test_the_judge_sees_it"
 TESTS: Mapping[str, str] = {
     "Flex-start: what ran unseen has waited": (
-        "tests/recovery/test_flexible.py"
+        "tests/recovery/kinds/test_flexible.py"
         "::test_what_compute_engine_deletes_at_another_moment_had_room_and_ran_to_its_limit"
     ),
     "Flex-start: a stop leaves what waits": (
@@ -430,24 +451,24 @@ TESTS: Mapping[str, str] = {
         "tests/governance/compliance/test_sweep.py::test_a_vm_that_waits_for_room_is_not_judged_before_it_runs"
     ),
     "Flex-start: no owner hears that it waits": (
-        "tests/recovery/test_flexible.py::test_the_owner_is_told_that_it_waits_only_while_it_does"
+        "tests/recovery/kinds/test_flexible.py::test_the_owner_is_told_that_it_waits_only_while_it_does"
     ),
     "Flex-start: no owner hears that what they launched waits": (
-        "tests/recovery/test_flexible.py::test_the_owner_of_a_vm_launched_by_hand_is_told_that_it_waits"
+        "tests/recovery/kinds/test_flexible.py::test_the_owner_of_a_vm_launched_by_hand_is_told_that_it_waits"
     ),
     "Flex-start: what is deleted in line is asked for again": (
-        "tests/recovery/test_flexible.py"
+        "tests/recovery/kinds/test_flexible.py"
         "::test_a_vm_that_went_in_line_without_a_word_is_asked_for_again_once_the_log_would_tell"
     ),
     "Flex-start: a person's delete in line is not heard": (
-        "tests/recovery/test_flexible.py::test_a_persons_delete_of_a_vm_that_waits_for_room_closes_the_job"
+        "tests/recovery/kinds/test_flexible.py::test_a_persons_delete_of_a_vm_that_waits_for_room_closes_the_job"
     ),
     "Flex-start: the wait of what is just made is run time": (
-        "tests/recovery/test_flexible.py"
+        "tests/recovery/kinds/test_flexible.py"
         "::test_its_wait_is_no_run_time_where_it_is_seen_first_while_it_is_being_made"
     ),
     "Flex-start: a request that expired has run": (
-        "tests/recovery/test_flexible.py::test_an_expired_request_of_its_developers_is_no_end_of_the_jobs_own"
+        "tests/recovery/kinds/test_flexible.py::test_an_expired_request_of_its_developers_is_no_end_of_the_jobs_own"
     ),
     "markers of a zone that is hidden are put aside": (
         "tests/recovery/test_unseen.py::test_a_marker_is_put_aside_only_when_all_zones_are_shown"
@@ -456,11 +477,11 @@ TESTS: Mapping[str, str] = {
         "tests/recovery/test_unseen.py::test_a_gang_of_which_a_person_removed_a_node_unseen_is_closed"
     ),
     "a start opens only what was started": (
-        "tests/recovery/test_reopening.py"
+        "tests/recovery/observed/test_reopening.py"
         "::test_a_node_that_ran_when_a_person_opened_the_gang_and_was_preempted_unseen_brings_it_back"
     ),
     "what was lost since the start is not counted": (
-        "tests/recovery/test_reopening.py"
+        "tests/recovery/observed/test_reopening.py"
         "::test_a_node_that_is_removed_after_a_person_opened_the_gang_is_not_missed"
     ),
     "a stop says nothing of what no sweep has seen": (
@@ -487,7 +508,7 @@ TESTS: Mapping[str, str] = {
     "the dead count as made": "tests/recovery/test_attempts.py::test_another_instance_is_not_adopted",
     "no GPU is judged": ("tests/governance/idle/test_rule.py::test_a_gpu_below_the_threshold_idles"),
     "the first look does not miss what the list of operations lacks": (
-        "tests/recovery/test_shown.py::test_a_zone_that_either_list_lacks_is_hidden"
+        "tests/recovery/observed/test_shown.py::test_a_zone_that_either_list_lacks_is_hidden"
     ),
     "an old warning is as good as a new one": (
         "tests/governance/cases/test_warnings.py"
@@ -495,35 +516,37 @@ TESTS: Mapping[str, str] = {
     ),
     "a sweep may act on nothing": "tests/governance/cases/test_blast.py::test_two_rules_share_one_radius",
     "a person's delete is not told from any other": (
-        "tests/recovery/test_removal.py"
+        "tests/recovery/instances/test_removal.py"
         "::test_who_removes_the_vm_that_has_outlived_its_successor_stops_the_job"
     ),
     "a person's word beside the attempt is Google's": (
-        "tests/recovery/test_removal.py"
+        "tests/recovery/instances/test_removal.py"
         "::test_who_removes_the_vm_that_has_outlived_its_successor_stops_the_job"
     ),
-    "log_delay is 0": ("tests/recovery/test_fates.py::test_a_silent_log_gets_its_time_to_the_second"),
+    "log_delay is 0": (
+        "tests/recovery/observed/test_fates.py::test_a_silent_log_gets_its_time_to_the_second"
+    ),
     "settle is 0": (
-        "tests/recovery/test_fates.py::test_an_instance_settles_to_the_second_after_its_start_and_its_marker"
+        "tests/recovery/observed/test_fates.py::test_an_instance_settles_to_the_second_after_its_start_and_its_marker"
     ),
     "a person's removal is not looked for while placing": (
-        "tests/recovery/test_removal.py::test_so_does_who_removes_it_while_the_next_attempt_waits"
+        "tests/recovery/instances/test_removal.py::test_so_does_who_removes_it_while_the_next_attempt_waits"
     ),
     "what cannot be used is not kept": (
         "tests/recovery/test_sweep.py::test_a_marker_that_cannot_be_used_is_put_aside_with_its_reason"
     ),
     "a host error is no loss": (
-        "tests/recovery/test_fates.py::test_each_kind_of_operation_means_what_it_means"
+        "tests/recovery/observed/test_fates.py::test_each_kind_of_operation_means_what_it_means"
     ),
     "an instance has one life": (
-        "tests/recovery/test_fates.py::test_what_happened_before_the_newest_start_no_longer_counts"
+        "tests/recovery/observed/test_fates.py::test_what_happened_before_the_newest_start_no_longer_counts"
     ),
     "a removal beside the lost VM is not seen": (
-        "tests/recovery/test_removal.py"
+        "tests/recovery/instances/test_removal.py"
         "::test_who_removes_the_vm_that_has_outlived_its_successor_stops_the_job"
     ),
     "hidden zones hide no removal": (
-        "tests/recovery/test_removal.py::test_a_log_that_hides_a_zone_may_hide_the_removal"
+        "tests/recovery/instances/test_removal.py::test_a_log_that_hides_a_zone_may_hide_the_removal"
     ),
     "what a person started again is not seen": (
         "tests/recovery/test_gangs.py::test_a_gang_that_runs_whole_was_not_lost"
@@ -552,7 +575,7 @@ TESTS: Mapping[str, str] = {
         "tests/recovery/test_other_places.py::test_a_stopped_vm_is_started_in_place"
     ),
     "our VMs carry no labels": (
-        "tests/recovery/test_launching.py::test_a_launched_vm_is_told_its_job_attempt_and_try"
+        "tests/recovery/requests/test_launching.py::test_a_launched_vm_is_told_its_job_attempt_and_try"
     ),
     "what a marker says is not read": (
         "tests/recovery/test_sweep.py::test_a_marker_that_cannot_be_used_is_put_aside_with_its_reason"
@@ -587,10 +610,10 @@ TESTS: Mapping[str, str] = {
         "tests/recovery/test_attempts.py::test_a_request_says_until_when_it_may_be_sent"
     ),
     "a preemption is no loss": (
-        "tests/recovery/test_fates.py::test_each_kind_of_operation_means_what_it_means"
+        "tests/recovery/observed/test_fates.py::test_each_kind_of_operation_means_what_it_means"
     ),
     "all attempts ask with one id": (
-        "tests/recovery/test_launching.py::test_request_ids_differ_by_job_attempt_place_and_turn"
+        "tests/recovery/requests/test_launching.py::test_request_ids_differ_by_job_attempt_place_and_turn"
     ),
     "a move that is refused asks elsewhere": (
         "tests/recovery/test_moves.py::test_where_the_place_has_no_room_the_job_stays_as_the_next_attempt"
@@ -646,13 +669,13 @@ TESTS: Mapping[str, str] = {
         "tests/recovery/test_lost_markers.py::test_a_vm_that_its_owner_deletes_closes_the_job_and_its_watch"
     ),
     "one bad item stops the others": (
-        "tests/recovery/test_crowds.py::test_a_marker_without_an_answer_does_not_stop_the_others"
+        "tests/recovery/markers/test_crowds.py::test_a_marker_without_an_answer_does_not_stop_the_others"
     ),
     "a job may be submitted beside its own VM": (
         "tests/recovery/test_submit_again.py::test_a_job_that_has_ended_is_not_launched_beside_its_vm"
     ),
     "ids are registered blindly": (
-        "tests/recovery/test_registering.py::test_a_sweep_that_slept_does_not_write_over_a_newer_vm"
+        "tests/recovery/folder/test_registering.py::test_a_sweep_that_slept_does_not_write_over_a_newer_vm"
     ),
     "a stop names nothing that it saw run": (
         "tests/recovery/test_stop_command.py"
@@ -663,10 +686,10 @@ TESTS: Mapping[str, str] = {
         "::test_what_was_stopped_while_it_was_being_made_opens_the_job_when_it_is_started_again"
     ),
     "a removed node of a gang that bends is missed": (
-        "tests/recovery/test_bending.py::test_nothing_is_refilled_before_the_log_says_that_nobody_removed_it"
+        "tests/recovery/gangs/test_bending.py::test_nothing_is_refilled_before_the_log_says_that_nobody_removed_it"
     ),
     "a gang that bends is made anew at each loss": (
-        "tests/recovery/test_bending.py"
+        "tests/recovery/gangs/test_bending.py"
         "::test_the_survivors_of_a_lost_node_are_kept_and_named_by_the_next_record"
     ),
     "a stop leaves the job open": (

@@ -15,8 +15,8 @@ from spotwarden.model.tick import Tick
 from spotwarden.ports import Cloud
 from spotwarden.recovery import submission
 from spotwarden.recovery.attempts import next_step
-from spotwarden.recovery.job_folder import look_at_job
-from spotwarden.recovery.progress import after
+from spotwarden.recovery.folder.job_folder import look_at_job
+from spotwarden.recovery.steps.progress import after
 from tests.simulation.jobs import PROJECT, Job
 from tests.simulation.product import POLICY, SETTINGS
 

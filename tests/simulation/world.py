@@ -14,8 +14,8 @@ from spotwarden.model.instance import Status
 from spotwarden.model.tick import Tick
 from spotwarden.model.watch import Watch, Watched
 from spotwarden.ports import RejectedError
-from spotwarden.recovery.flexible import SHORTEST_FLEXIBLE_RUN
-from spotwarden.recovery.moving import turns
+from spotwarden.recovery.kinds.flexible import SHORTEST_FLEXIBLE_RUN
+from spotwarden.recovery.places.moving import turns
 from tests.fakes.vms import Vm
 from tests.simulation import commands as c
 from tests.simulation.ground import Ground

@@ -2,7 +2,7 @@
 
 import re
 
-from spotwarden.recovery.refusals import RefusalKind, refusal
+from spotwarden.recovery.requests.refusals import RefusalKind, refusal
 
 _DOCS = "docs/deploy/permissions.md"
 _VIEW_OBJECTS = "roles/storage.objectViewer on the bucket (to launch jobs: roles/storage.objectUser)"

@@ -22,9 +22,9 @@ from spotwarden.model.notice import TEST, Notice
 from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
 from spotwarden.notify.outbox import recipients, tidying
-from spotwarden.recovery import delay_notices, gang_notices, name_notices, notices
-from spotwarden.recovery.fates import Fate
-from spotwarden.recovery.treadmill import Treadmill
+from spotwarden.recovery.observed.fates import Fate
+from spotwarden.recovery.telling import delay_notices, gang_notices, name_notices, notices
+from spotwarden.recovery.telling.treadmill import Treadmill
 from spotwarden.report.figures import weekly
 
 JOB, VM, ZONE, ID = "sample-job", "sample-job-1", "us-central1-a", "1234567890123456789"

@@ -8,7 +8,7 @@ import msgspec
 from spotwarden.model.fleet import Machine
 from spotwarden.model.placement import region_of
 from spotwarden.model.prices import PriceTable, VmKind
-from spotwarden.recovery.prices import price_of
+from spotwarden.recovery.kinds.prices import price_of
 
 
 class VmCost(msgspec.Struct, frozen=True, kw_only=True):

@@ -11,7 +11,7 @@ from spotwarden.model.slices import SliceGroup
 
 
 class AttemptState(Enum):
-    """Where an attempt stands; `recovery.lifecycle` says what may follow what."""
+    """Where an attempt stands; `recovery.folder.lifecycle` says what may follow what."""
 
     CLAIMED = "claimed"
     PLACING = "placing"

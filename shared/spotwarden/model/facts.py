@@ -43,29 +43,29 @@ class JobFacts(msgspec.Struct, frozen=True, kw_only=True):
     """One job: its end, its ledger (oldest attempt first), its nodes, its script and what that comes to.
 
     `status_code` is None while the job is open, `ended` is when it was written. `instances` are those that
-    carry the job's label, one of its ids or one of its names; once sifted (`recovery.ownership`) they are the
-    job's own, and the rest are its `namesakes`. `inserts` are the inserts, single and bulk, that the
-    operation log tells of. `outlived` are VMs whose successor started while they ran: when that one is lost,
-    they may be all that their owner has left to remove. `predecessors` are instances that the newest attempts
-    stand in for, of whose removal the log may tell late. `lacking` are the last instances of the nodes that a
-    gang goes on without. `tried` are VMs that the requests of an attempt
-    under way began to make. `operation` is the answer about the newest attempt's request, once somebody has
-    looked, and `forgotten` means that Compute Engine does not know it any more; `surveyed` is true once the
-    instances were listed after it, or after the chain was read. `fresh` is true while the newest record was
-    listed, or created, by the call before: nobody need list it again. `outdated` means that a marker came
-    which these facts cannot judge. `registered`, `told`, `unanswered` (requests without an answer) and
-    `fetched` (resources of instances, by id) are what this sweep has done already.
-    `registrations` are the ids in the job's metadata, by node, and `registered_at` their generations.
-    `recorded` says that what was launched as the newest attempt is written down. `granted` is what somebody
-    has extended its own limits by. `stopped` are the kinds of VM that the rule `compliance` would stop, which
-    the job is not asked for. `places` is what is remembered of them for the script's machine, `prices`
-    what a VM of it costs an hour, by place, as far as anybody knows; `other_places` and `other_prices` are
-    those of the machine types that may be asked for instead. `avoided` are zones that a command keeps jobs
-    away from. `may_move` means that it is its turn to be moved, if that pays. `last_sweep` is when all jobs
-    were last looked at. `waiting` are the VMs that said that they are ready to join their gang, and when.
-    `groups` are a slice's groups as this sweep has seen them, by name, None for one that is gone;
-    `group_log` are the operations on them. `parts` were created by this sweep for the newest try, `unmade`
-    is why the next one was not, and `cleared` are the groups and templates whose deletion it has asked for.
+    carry the job's label, one of its ids or one of its names; once sifted (`recovery.instances.ownership`)
+    they are the job's own, and the rest are its `namesakes`. `inserts` are the inserts, single and bulk, that
+    the operation log tells of. `outlived` are VMs whose successor started while they ran: when that one is
+    lost, they may be all that their owner has left to remove. `predecessors` are instances that the newest
+    attempts stand in for, of whose removal the log may tell late. `lacking` are the last instances of the
+    nodes that a gang goes on without. `tried` are VMs that the requests of an attempt under way began to
+    make. `operation` is the answer about the newest attempt's request, once somebody has looked, and
+    `forgotten` means that Compute Engine does not know it any more; `surveyed` is true once the instances
+    were listed after it, or after the chain was read. `fresh` is true while the newest record was listed, or
+    created, by the call before: nobody need list it again. `outdated` means that a marker came which these
+    facts cannot judge. `registered`, `told`, `unanswered` (requests without an answer) and `fetched`
+    (resources of instances, by id) are what this sweep has done already. `registrations` are the ids in the
+    job's metadata, by node, and `registered_at` their generations. `recorded` says that what was launched as
+    the newest attempt is written down. `granted` is what somebody has extended its own limits by. `stopped`
+    are the kinds of VM that the rule `compliance` would stop, which the job is not asked for. `places` is
+    what is remembered of them for the script's machine, `prices` what a VM of it costs an hour, by place, as
+    far as anybody knows; `other_places` and `other_prices` are those of the machine types that may be asked
+    for instead. `avoided` are zones that a command keeps jobs away from. `may_move` means that it is its turn
+    to be moved, if that pays. `last_sweep` is when all jobs were last looked at. `waiting` are the VMs that
+    said that they are ready to join their gang, and when. `groups` are a slice's groups as this sweep has
+    seen them, by name, None for one that is gone; `group_log` are the operations on them. `parts` were
+    created by this sweep for the newest try, `unmade` is why the next one was not, and `cleared` are the
+    groups and templates whose deletion it has asked for.
     """
 
     job: str

@@ -5,7 +5,7 @@ gets on or not: that it came says that the VM is alive, `progress_at` when the p
 are a line of `<job>/metadata/metrics/<node>/<attempt>.jsonl`. JSON has no *not a number*, no infinity: such
 values are the texts "nan", "inf" and "-inf". A job may write its own, as JSON into
 `<job>/metadata/heartbeat/<node>`; every part may be missing, and so may all of them.
-`spotwarden.recovery.heartbeats` reads them.
+`spotwarden.recovery.folder.heartbeats` reads them.
 """
 
 import math

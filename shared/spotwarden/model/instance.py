@@ -28,8 +28,8 @@ class Instance(msgspec.Struct, frozen=True, kw_only=True):
 
     `started` is when it last began to run; `job`, `attempt` and `turn` (which try of the attempt) are what
     we wrote on it at launch. `notice` says that it hears of a preemption some time before it is stopped.
-    Where a job has a VM that does not bear its node's name (`recovery.second_name`), `name` is the node's
-    once the VM is known to be the job's, and `vm` what Compute Engine calls it.
+    Where a job has a VM that does not bear its node's name (`recovery.requests.second_name`), `name` is the
+    node's once the VM is known to be the job's, and `vm` what Compute Engine calls it.
     """
 
     id: str

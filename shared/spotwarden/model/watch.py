@@ -12,10 +12,10 @@ class Watch(msgspec.Struct, frozen=True, kw_only=True):
     """One open job: the instances that should be there, as the ledger said when this was written.
 
     It may be behind the ledger. It is ahead of it only while a launch is begun: then `attempt` is the number
-    that the attempt will have, and `owner` is who launches it (`recovery/begun.py`). `whole` is None while
-    nothing is missing; then it is when all instances were last seen, and `gone` is true once a complete list
-    has shown one of them gone: `missing` are the ids of all that did not run then. `recorded` is true once
-    what runs has been written down. `past` are ids that the job has left behind. `lacks` is true while
+    that the attempt will have, and `owner` is who launches it (`recovery/steps/begun.py`). `whole` is None
+    while nothing is missing; then it is when all instances were last seen, and `gone` is true once a complete
+    list has shown one of them gone: `missing` are the ids of all that did not run then. `recorded` is true
+    once what runs has been written down. `past` are ids that the job has left behind. `lacks` is true while
     nodes of a gang that bends are to be refilled. `movable` is true for a job that may be moved while it
     runs, and `moving` while one is about to be.
     """

@@ -15,9 +15,9 @@ from spotwarden.model.instance import Instance
 from spotwarden.model.launch import Launch
 from spotwarden.model.tick import Tick
 from spotwarden.model.watch import Watch
-from spotwarden.recovery.fates import alive
-from spotwarden.recovery.flexible import is_flexible, waiting
-from spotwarden.recovery.reopening import is_before_stop, is_open_again, opened_at
+from spotwarden.recovery.kinds.flexible import is_flexible, waiting
+from spotwarden.recovery.observed.fates import alive
+from spotwarden.recovery.observed.reopening import is_before_stop, is_open_again, opened_at
 
 
 def strangers(facts: JobFacts) -> list[Instance]:

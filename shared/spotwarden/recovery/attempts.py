@@ -18,25 +18,27 @@ from spotwarden.model.launch import Launch
 from spotwarden.model.policy import Mode, Policy
 from spotwarden.model.tick import Tick
 from spotwarden.model.watch import Watch, Watched
-from spotwarden.recovery import ownership, placing, strays
+from spotwarden.recovery import placing
 from spotwarden.recovery.adopting import adopt
-from spotwarden.recovery.begun import unrecorded
-from spotwarden.recovery.bending import bend
-from spotwarden.recovery.claiming import claim, record
-from spotwarden.recovery.doubted_end import is_old, own_nodes, runs_on
-from spotwarden.recovery.elastic import as_wished
-from spotwarden.recovery.ending import clear, close, end_watch, ended, stop
-from spotwarden.recovery.fates import Fate, Now, alive
-from spotwarden.recovery.first_try import with_first_try
-from spotwarden.recovery.gang_wish import end_broken, follow_wish
-from spotwarden.recovery.identity import CLOCKS_APART
-from spotwarden.recovery.judging import LossFinding, answered, closed, find
-from spotwarden.recovery.planned import move
-from spotwarden.recovery.removal import by_person, told_late
-from spotwarden.recovery.settling import settle, watch_of
-from spotwarden.recovery.slice_groups import left_over
-from spotwarden.recovery.truth_table import LossVerdict, judge
-from spotwarden.recovery.waits import tell_if_pending
+from spotwarden.recovery.gangs.bending import bend
+from spotwarden.recovery.gangs.gang_wish import end_broken, follow_wish
+from spotwarden.recovery.instances import ownership
+from spotwarden.recovery.instances.doubted_end import is_old, own_nodes, runs_on
+from spotwarden.recovery.instances.elastic import as_wished
+from spotwarden.recovery.instances.removal import by_person, told_late
+from spotwarden.recovery.markers import strays
+from spotwarden.recovery.observed.fates import Fate, Now, alive
+from spotwarden.recovery.observed.identity import CLOCKS_APART
+from spotwarden.recovery.observed.truth_table import LossVerdict, judge
+from spotwarden.recovery.requests.slice_groups import left_over
+from spotwarden.recovery.steps.begun import unrecorded
+from spotwarden.recovery.steps.claiming import claim, record
+from spotwarden.recovery.steps.ending import clear, close, end_watch, ended, stop
+from spotwarden.recovery.steps.first_try import with_first_try
+from spotwarden.recovery.steps.judging import LossFinding, answered, closed, find
+from spotwarden.recovery.steps.planned import move
+from spotwarden.recovery.steps.settling import settle, watch_of
+from spotwarden.recovery.telling.waits import tell_if_pending
 
 IN_FLIGHT = {AttemptState.CLAIMED, AttemptState.PLACING, AttemptState.BACKING_OFF}
 OVERSLEPT = timedelta(minutes=10)

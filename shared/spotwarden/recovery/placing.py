@@ -15,14 +15,22 @@ from spotwarden.model.instance import Instance
 from spotwarden.model.launch import Choice
 from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
-from spotwarden.recovery import asking, planned, slice_placing
-from spotwarden.recovery.avoiding import avoided
-from spotwarden.recovery.begun import unplaced
-from spotwarden.recovery.bounds import time_left
-from spotwarden.recovery.clearing import clear_the_way
-from spotwarden.recovery.ending import stop
-from spotwarden.recovery.fates import KEPT
-from spotwarden.recovery.finishing import (
+from spotwarden.recovery.folder.lifecycle import AttemptEvent
+from spotwarden.recovery.instances.removal import may_be_removed, removed, why_removed
+from spotwarden.recovery.kinds.bounds import time_left
+from spotwarden.recovery.kinds.flexible import is_flexible
+from spotwarden.recovery.kinds.machines import launch_on, on_machine
+from spotwarden.recovery.observed.fates import KEPT
+from spotwarden.recovery.places.avoiding import avoided
+from spotwarden.recovery.places.usable_places import held_zones
+from spotwarden.recovery.requests.clearing import clear_the_way
+from spotwarden.recovery.requests.launching import prepare
+from spotwarden.recovery.requests.slice_groups import newest_group
+from spotwarden.recovery.slices import slice_placing
+from spotwarden.recovery.steps import asking, planned
+from spotwarden.recovery.steps.begun import unplaced
+from spotwarden.recovery.steps.ending import stop
+from spotwarden.recovery.steps.finishing import (
     finish,
     launched_anew,
     made,
@@ -31,17 +39,10 @@ from spotwarden.recovery.finishing import (
     started_beside,
     whole,
 )
-from spotwarden.recovery.flexible import is_flexible
-from spotwarden.recovery.launching import prepare
-from spotwarden.recovery.leasing import is_held_by_another, lease, until
-from spotwarden.recovery.lifecycle import AttemptEvent
-from spotwarden.recovery.machines import launch_on, on_machine
-from spotwarden.recovery.progress import UNANSWERED_AT_MOST
-from spotwarden.recovery.removal import may_be_removed, removed, why_removed
-from spotwarden.recovery.request_outcome import TOLD_LATE, come_of, created, refused, survey
-from spotwarden.recovery.slice_groups import newest_group
-from spotwarden.recovery.usable_places import held_zones
-from spotwarden.recovery.waits import tell_of_wait
+from spotwarden.recovery.steps.leasing import is_held_by_another, lease, until
+from spotwarden.recovery.steps.progress import UNANSWERED_AT_MOST
+from spotwarden.recovery.steps.request_outcome import TOLD_LATE, come_of, created, refused, survey
+from spotwarden.recovery.telling.waits import tell_of_wait
 
 
 def carry_on(facts: JobFacts, newest: Recorded, policy: Policy, tick: Tick) -> Step:

@@ -11,9 +11,9 @@ from spotwarden.model.launch import Launch
 from spotwarden.model.limits import RecoveryLimits
 from spotwarden.model.tick import Tick
 from spotwarden.recovery.attempts import IN_FLIGHT
-from spotwarden.recovery.fates import GOING, KEPT, alive
-from spotwarden.recovery.leasing import lease
-from spotwarden.recovery.machines import machine_key
+from spotwarden.recovery.kinds.machines import machine_key
+from spotwarden.recovery.observed.fates import GOING, KEPT, alive
+from spotwarden.recovery.steps.leasing import lease
 
 
 def problem(facts: JobFacts, *, again: bool) -> str:

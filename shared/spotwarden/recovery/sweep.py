@@ -20,17 +20,17 @@ from spotwarden.model.launch import Launch
 from spotwarden.model.marker import UnusableMarker
 from spotwarden.model.outcome import Done, Outcome, Rejected
 from spotwarden.ports import UnansweredError
-from spotwarden.recovery.admission import admit
-from spotwarden.recovery.allowed import as_allowed, where_allowed
 from spotwarden.recovery.attempts import next_step
-from spotwarden.recovery.gather import GatheredJobs, SweepWidth, gather
-from spotwarden.recovery.places import PlaceMemory
-from spotwarden.recovery.price_file import with_prices
-from spotwarden.recovery.progress import after
-from spotwarden.recovery.quarantine import set_aside
-from spotwarden.recovery.ran import read_what_ran
-from spotwarden.recovery.sharing import SharedJobs
-from spotwarden.recovery.surveying import survey_all
+from spotwarden.recovery.folder.ran import read_what_ran
+from spotwarden.recovery.kinds.admission import admit
+from spotwarden.recovery.kinds.allowed import as_allowed, where_allowed
+from spotwarden.recovery.kinds.price_file import with_prices
+from spotwarden.recovery.look.gather import GatheredJobs, SweepWidth, gather
+from spotwarden.recovery.look.sharing import SharedJobs
+from spotwarden.recovery.look.surveying import survey_all
+from spotwarden.recovery.places.memory import PlaceMemory
+from spotwarden.recovery.steps.progress import after
+from spotwarden.recovery.telling.quarantine import set_aside
 
 Apply = Callable[[Change | Question], Outcome]
 Item = TypeVar("Item")

@@ -7,7 +7,7 @@ from hashlib import blake2b
 from spotwarden.engine.fan_out import each
 from spotwarden.governance.signals.listings import FEW, JOBS_A_PAGE
 from spotwarden.ports import Entry
-from spotwarden.recovery.folder_list import rows_of
+from spotwarden.recovery.folder.folder_list import rows_of
 from spotwarden.report.store import ReportStore
 
 LISTED_AT_MOST = 400_000

@@ -9,7 +9,7 @@ import msgspec
 
 from spotwarden.layout import RESERVED_JOBS, job_problem
 from spotwarden.ports import Entry
-from spotwarden.recovery.node_beats import BeatSource
+from spotwarden.recovery.folder.node_beats import BeatSource
 from spotwarden.report.changes import digest, token
 from spotwarden.report.gather import OpenSeen, folder_in
 from spotwarden.report.model.kept import FigureRules, IndexEntry

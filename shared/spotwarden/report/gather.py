@@ -39,13 +39,13 @@ from spotwarden.model.placement import region_of
 from spotwarden.model.prices import VmKind
 from spotwarden.model.run import RunRequest
 from spotwarden.ports import BrokenError, Entry
-from spotwarden.recovery.chain import told
-from spotwarden.recovery.folder_list import JobFolder, look_with, once
-from spotwarden.recovery.heartbeats import beat_in, beats_in, progress_in
-from spotwarden.recovery.job_folder import read_job_file, read_status, telling
-from spotwarden.recovery.node_beats import BeatSource
-from spotwarden.recovery.notice_field import EARLY_KEY
-from spotwarden.recovery.status_code import attempt_in, code_in, is_late
+from spotwarden.recovery.folder.chain import told
+from spotwarden.recovery.folder.folder_list import JobFolder, look_with, once
+from spotwarden.recovery.folder.heartbeats import beat_in, beats_in, progress_in
+from spotwarden.recovery.folder.job_folder import read_job_file, read_status, telling
+from spotwarden.recovery.folder.node_beats import BeatSource
+from spotwarden.recovery.folder.status_code import attempt_in, code_in, is_late
+from spotwarden.recovery.requests.notice_field import EARLY_KEY
 from spotwarden.report.figures.beats import line
 from spotwarden.report.model.kept import Gathered, NodeMetrics, Ran, Sources
 from spotwarden.report.store import ReportStore

@@ -14,9 +14,9 @@ from spotwarden.governance.signals.facts import JobRecord
 from spotwarden.governance.signals.heartbeats import with_listed
 from spotwarden.model.policy import Policy
 from spotwarden.model.prices import PriceTable
+from spotwarden.recovery.folder.node_beats import JobBeats
 from spotwarden.recovery.forecast.table import chance_of, read_markets
-from spotwarden.recovery.node_beats import JobBeats
-from spotwarden.recovery.price_file import kept_prices
+from spotwarden.recovery.kinds.price_file import kept_prices
 from spotwarden.report import rendering
 from spotwarden.report.figures.forecasting import Forecaster, pasts_of
 from spotwarden.report.figures.views import named

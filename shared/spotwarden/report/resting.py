@@ -13,10 +13,10 @@ from msgspec.structs import replace
 from spotwarden.governance.signals.folders import BEATS
 from spotwarden.layout import Heartbeat
 from spotwarden.model.standing import Standing
-from spotwarden.recovery.folder_list import JobFolder
-from spotwarden.recovery.heartbeats import progress_in
-from spotwarden.recovery.job_folder import telling
-from spotwarden.recovery.node_beats import NodeBeat
+from spotwarden.recovery.folder.folder_list import JobFolder
+from spotwarden.recovery.folder.heartbeats import progress_in
+from spotwarden.recovery.folder.job_folder import telling
+from spotwarden.recovery.folder.node_beats import NodeBeat
 from spotwarden.report.figures.beats import advanced, measures_with
 from spotwarden.report.gather import timed
 from spotwarden.report.model.kept import IndexEntry, ReportIndex

@@ -12,7 +12,7 @@ from spotwarden.engine.context import SweepContext
 from spotwarden.engine.fan_out import each
 from spotwarden.model.notice import Notice
 from spotwarden.model.opening import zone_of
-from spotwarden.recovery.price_file import read_prices
+from spotwarden.recovery.kinds.price_file import read_prices
 from spotwarden.report import assets, rendering
 from spotwarden.report.figures.weekly import due_week
 from spotwarden.report.lookup import DAY, ReportLookup, forecaster_by

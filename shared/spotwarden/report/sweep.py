@@ -22,7 +22,7 @@ from spotwarden.model.case import CaseState, Filed
 from spotwarden.model.policy import RULES, Policy
 from spotwarden.model.standing import Standing
 from spotwarden.ports import ConflictError
-from spotwarden.recovery.node_beats import LazyBeats
+from spotwarden.recovery.folder.node_beats import LazyBeats
 from spotwarden.report.changes import read_states, summaries
 from spotwarden.report.due import ReportRun, heard_of, is_job, resting, token_of, wanted
 from spotwarden.report.figures.cases import pending

@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 from spotwarden.model.attempt import Attempt, AttemptState, StepRange
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.limits import PlacementLimits
-from spotwarden.recovery.fates import Fate
 from spotwarden.recovery.forecast.course import Course, JobPast, course
 from spotwarden.recovery.forecast.forecast import SAVE, Outlook, Rates, outlook
 from spotwarden.recovery.forecast.interval import LONGEST, SHORTEST, STEP, Saving, best_interval
 from spotwarden.recovery.forecast.markets import Reach, market_of
 from spotwarden.recovery.forecast.pasts import PastByPlace, SpotPast, past_of
 from spotwarden.recovery.forecast.table import read_markets
+from spotwarden.recovery.observed.fates import Fate
 
 from .calibration import us, v100
 from .deadlines import sister

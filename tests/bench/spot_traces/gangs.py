@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from statistics import mean
 
 from spotwarden.model.placement import PlaceEvent
-from spotwarden.recovery import placement
+from spotwarden.recovery.places import placement
 
 from .calibration import us
 from .market import HOUR, ROUND, Zone, _lines, h100

@@ -1,4 +1,4 @@
-"""Our rule: every choice is made by `spotwarden.recovery.placement`, from what happened to the jobs alone."""
+"""Our rule: `spotwarden.recovery.places.placement` makes each choice, by what happened to the jobs alone."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 
 from spotwarden.model.limits import PlacementLimits, RecoveryLimits
 from spotwarden.model.placement import PlaceEvent, PlacementRecord, PlaceNews
-from spotwarden.recovery import deadline_line, moving, placement
-from spotwarden.recovery.moving import Bill
+from spotwarden.recovery.places import deadline_line, moving, placement
+from spotwarden.recovery.places.moving import Bill
 
 from .market import Zone
 from .replay import ON_DEMAND, Job, State, Wait

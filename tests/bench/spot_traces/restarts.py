@@ -8,8 +8,8 @@ from spotwarden.model.attempt import Attempt, AttemptState, Recorded
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.limits import RecoveryLimits
 from spotwarden.model.tick import Tick
-from spotwarden.recovery.bounds import exceeded
-from spotwarden.recovery.fates import Fate
+from spotwarden.recovery.kinds.bounds import exceeded
+from spotwarden.recovery.observed.fates import Fate
 
 from .market import Zone, h100
 from .ours import EPOCH

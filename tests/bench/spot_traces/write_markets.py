@@ -9,10 +9,10 @@ from itertools import pairwise
 
 import msgspec
 
-from spotwarden.recovery.deadline_line import aside
 from spotwarden.recovery.forecast.hazards import AGES
 from spotwarden.recovery.forecast.markets import ASKED, Reach, SeenMarkets, SpotMarket
 from spotwarden.recovery.forecast.table import FILE
+from spotwarden.recovery.places.deadline_line import aside
 
 from .calibration import us
 from .lives import ReplayedLife, lives, moving, waits

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from spotwarden.model.watch import Watch, Watched
-from spotwarden.recovery.moving import TURNS, turns
+from spotwarden.recovery.places.moving import TURNS, turns
 from tests.e2e.chaos.cloud import SPOTWARDEN, served
 from tests.job.training import TRAIN, stepped, undisturbed
 from tests.waiting import wait

@@ -12,7 +12,7 @@ from spotwarden.model.case import CaseState
 from spotwarden.model.governance import Mode
 from spotwarden.model.notice import Way
 from spotwarden.model.rule_limits import EarlyStopLimits
-from spotwarden.recovery.chain import told
+from spotwarden.recovery.folder.chain import told
 from tests.fakes.trouble import conflict, rejected, unanswered
 from tests.fakes.world import load
 from tests.governance.reap.reap_world import Calls, ReapWorld

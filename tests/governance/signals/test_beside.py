@@ -14,8 +14,8 @@ from spotwarden.governance.signals.training import Aim
 from spotwarden.governance.signals.trainings import read_training
 from spotwarden.layout import AttemptRecord, Heartbeat, Layout
 from spotwarden.model.attempt import Attempt, AttemptState
-from spotwarden.recovery.folder_list import look_with
-from spotwarden.recovery.node_beats import LazyBeats, read_beats
+from spotwarden.recovery.folder.folder_list import look_with
+from spotwarden.recovery.folder.node_beats import LazyBeats, read_beats
 from tests.fakes.beats import kit_beat
 from tests.fakes.store import MemoryStore
 

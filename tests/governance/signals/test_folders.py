@@ -13,8 +13,8 @@ from spotwarden.governance.signals.listings import FEW
 from spotwarden.layout import Heartbeat, JobFileName, Layout, LogFile, OpenJob, StatusCode
 from spotwarden.model.watch import Watch, Watched
 from spotwarden.ports import Entry
-from spotwarden.recovery.folder_list import look_into
-from spotwarden.recovery.node_beats import LazyBeats
+from spotwarden.recovery.folder.folder_list import look_into
+from spotwarden.recovery.folder.node_beats import LazyBeats
 from tests.fakes.beats import kit_beat
 from tests.fakes.clock import VirtualClock
 from tests.fakes.store import MemoryStore

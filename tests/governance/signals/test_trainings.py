@@ -151,7 +151,7 @@ def test_a_file_that_is_far_too_large_is_a_problem_and_no_verdict(world):
 
 def test_of_a_folder_that_is_listed_in_part_no_course_is_known(world, monkeypatch):
     """The node that still gets better may be among those that were not listed."""
-    monkeypatch.setattr("spotwarden.recovery.folder_list.ROWS_AT_MOST", 5)
+    monkeypatch.setattr("spotwarden.recovery.folder.folder_list.ROWS_AT_MOST", 5)
     world.job()
     write(world, (1, 1.0))
     assert training(world).problem == ""

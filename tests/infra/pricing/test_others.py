@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from pricing.others import at_premium, custom_n1, of_vms
-from spotwarden.recovery.price_file import read_lists
+from spotwarden.recovery.kinds.price_file import read_lists
 from tests.infra.pricing.test_write_prices import cost, table, written
 
 DAY = date(2026, 5, 20)

@@ -13,8 +13,8 @@ from pricing.lists import price_list, priced, render
 from pricing.skus import unit_prices
 from pricing.write_prices import stored
 from spotwarden.model.prices import PriceTable, VmKind
-from spotwarden.recovery.price_file import read_lists
-from spotwarden.recovery.prices import price_of
+from spotwarden.recovery.kinds.price_file import read_lists
+from spotwarden.recovery.kinds.prices import price_of
 from tests.contract.scripted import Scripted
 from tests.infra.pricing.catalog import NO_PRICES, SKUS, ram, sku
 

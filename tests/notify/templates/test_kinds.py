@@ -20,10 +20,10 @@ from tests.notify.templates.write_notice_docs import pages
 
 PACKAGE = Path(spotwarden.__file__).parent
 ROOMS = {
-    "notices": "recovery/notices.py",
-    "delay_notices": "recovery/delay_notices.py",
-    "gang_notices": "recovery/gang_notices.py",
-    "name_notices": "recovery/name_notices.py",
+    "notices": "recovery/telling/notices.py",
+    "delay_notices": "recovery/telling/delay_notices.py",
+    "gang_notices": "recovery/telling/gang_notices.py",
+    "name_notices": "recovery/telling/name_notices.py",
     "case_notices": "governance/cases/notices.py",
     "recipients": "notify/outbox/recipients.py",
     "ops_notices": "governance/cases/ops_notices.py",

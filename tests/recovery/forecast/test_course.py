@@ -8,9 +8,9 @@ from msgspec.structs import replace
 from spotwarden.model.attempt import AttemptState, StepRange, Try
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.ladder import VmModel
-from spotwarden.recovery.bounds import MOVED
-from spotwarden.recovery.fates import Fate
 from spotwarden.recovery.forecast.course import JobPast, Stretch, course
+from spotwarden.recovery.kinds.bounds import MOVED
+from spotwarden.recovery.observed.fates import Fate
 
 HOUR = timedelta(hours=1)
 

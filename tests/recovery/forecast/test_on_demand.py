@@ -10,11 +10,11 @@ from msgspec.structs import replace
 
 from spotwarden.model.ladder import Rung, VmModel
 from spotwarden.model.limits import PlacementLimits
-from spotwarden.recovery.deadline_line import BEHIND, behind
 from spotwarden.recovery.forecast.course import Course
 from spotwarden.recovery.forecast.on_demand import ROUND, plan_of
-from spotwarden.recovery.moving import has_time
-from spotwarden.recovery.placement import why_on_demand
+from spotwarden.recovery.places.deadline_line import BEHIND, behind
+from spotwarden.recovery.places.moving import has_time
+from spotwarden.recovery.places.placement import why_on_demand
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 HOUR = timedelta(hours=1)

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from spotwarden.model.instance import Status
 from spotwarden.model.policy import Mode
 from spotwarden.ports import Cloud
-from spotwarden.recovery.flexible import SHORTEST_FLEXIBLE_RUN
+from spotwarden.recovery.kinds.flexible import SHORTEST_FLEXIBLE_RUN
 from tests.fakes.fate import is_flexible
 from tests.fakes.vms import Vm
 from tests.simulation import commands as c

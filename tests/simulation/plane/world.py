@@ -18,7 +18,7 @@ from spotwarden.layout import (
 )
 from spotwarden.model.instance import Status
 from spotwarden.model.watch import Watch, Watched
-from spotwarden.recovery.moving import turns
+from spotwarden.recovery.places.moving import turns
 from tests.fakes.beats import kit_beat
 from tests.fakes.fate import NOBODY, is_flexible
 from tests.fakes.vms import Vm

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from spotwarden.model.attempt import AttemptState
 from spotwarden.model.instance import Status
 from spotwarden.ports import Cloud, UnansweredError
-from spotwarden.recovery.fates import alive
+from spotwarden.recovery.observed.fates import alive
 from tests.fakes.fate import NOBODY
 from tests.fakes.groups import MemoryGroup
 from tests.recovery.interrupting import Door, Interruption, KilledError, killed, offline

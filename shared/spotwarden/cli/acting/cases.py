@@ -23,7 +23,7 @@ from spotwarden.model.case import Case
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.policy import RULES
 from spotwarden.notify.links.writing import write_answer
-from spotwarden.recovery.job_folder import read_job_file
+from spotwarden.recovery.folder.job_folder import read_job_file
 
 HEAD = ("RULE", "CASE", "ABOUT", "OWNER", "STANDS", "FOR", "DUE", "REASON")
 RULE = click.Choice(list(RULES))

@@ -10,7 +10,7 @@ from spotwarden.layout import JobFileName
 from spotwarden.model.action import StoreObject
 from spotwarden.model.outcome import Done, Lost
 from spotwarden.model.tick import Tick
-from spotwarden.recovery.job_folder import read_job_file
+from spotwarden.recovery.folder.job_folder import read_job_file
 
 TRIES = 5
 """How often a file that somebody else changes meanwhile is read anew."""

@@ -31,7 +31,7 @@ from spotwarden.model.tick import Tick
 from spotwarden.model.values import written
 from spotwarden.notify.links.sparing import raised
 from spotwarden.notify.links.writing import write_answer
-from spotwarden.recovery.job_folder import look_at_job, read_job_file
+from spotwarden.recovery.folder.job_folder import look_at_job, read_job_file
 
 why_option = click.option("--why", default="", help="Reason, for the audit.")
 

@@ -19,8 +19,8 @@ from spotwarden.model.outcome import Done
 from spotwarden.model.placement import AvoidedPlace, AvoidedPlaces
 from spotwarden.model.spans import moment
 from spotwarden.ports import BrokenError
-from spotwarden.recovery.avoiding import current
-from spotwarden.recovery.places import KeptAvoided, read_avoided
+from spotwarden.recovery.places.avoiding import current
+from spotwarden.recovery.places.memory import KeptAvoided, read_avoided
 
 HEAD = ("ZONE", "UNTIL", "BY", "REASON")
 PLACE = re.compile(r"[a-z]+(?:-[a-z0-9]+)+")

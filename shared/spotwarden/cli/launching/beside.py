@@ -15,9 +15,9 @@ from spotwarden.engine.context import SweepContext
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.launch import Launch
 from spotwarden.recovery import submission
-from spotwarden.recovery.fates import alive
-from spotwarden.recovery.own_instances import with_own_instances
-from spotwarden.recovery.places import PlaceMemory
+from spotwarden.recovery.instances.own_instances import with_own_instances
+from spotwarden.recovery.observed.fates import alive
+from spotwarden.recovery.places.memory import PlaceMemory
 
 LEAVES_SECONDS = 90
 """How long a VM that goes by itself is waited for; a shutdown takes 30 s, or the 90 s of a regular stop."""

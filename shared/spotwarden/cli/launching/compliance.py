@@ -5,8 +5,8 @@ import click
 from spotwarden.cli.context import Context, new_tick
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.launch import Launch
-from spotwarden.recovery.complying import acting
-from spotwarden.recovery.disallowed import left_out, refused
+from spotwarden.recovery.kinds.complying import acting
+from spotwarden.recovery.kinds.disallowed import left_out, refused
 
 
 def check_allowed(context: Context, launch: Launch, file: JobFile, owner: str) -> None:

@@ -16,10 +16,10 @@ from spotwarden.recovery.forecast.course import SURE, Course
 from spotwarden.recovery.forecast.forecast import Rates, holds_to_line, outlook
 from spotwarden.recovery.forecast.table import chance_of, read_markets
 from spotwarden.recovery.forecast.text import told
-from spotwarden.recovery.machines import machine_key
-from spotwarden.recovery.price_file import read_prices
-from spotwarden.recovery.prices import price_of
-from spotwarden.recovery.unpriced_budget import kind_of
+from spotwarden.recovery.kinds.machines import machine_key
+from spotwarden.recovery.kinds.price_file import read_prices
+from spotwarden.recovery.kinds.prices import price_of
+from spotwarden.recovery.kinds.unpriced_budget import kind_of
 
 
 def foretold(

@@ -22,7 +22,7 @@ from spotwarden.model.facts import JobFacts
 from spotwarden.model.outcome import Lost, Unanswered
 from spotwarden.model.tick import Tick
 from spotwarden.ports import HeldObject, Transfers, UnansweredError
-from spotwarden.recovery.leasing import lease
+from spotwarden.recovery.steps.leasing import lease
 
 
 def put_in_place(context: Context, executor: Executor, facts: JobFacts, tick: Tick) -> None:

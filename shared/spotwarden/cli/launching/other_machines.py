@@ -9,8 +9,8 @@ from spotwarden.cli.launching.offered import check_offered_anywhere
 from spotwarden.create_script.request.cache import MOST_MACHINES, on_machine
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.launch import Launch
-from spotwarden.recovery.admission import inadmissible
-from spotwarden.recovery.complying import forbidden
+from spotwarden.recovery.kinds.admission import inadmissible
+from spotwarden.recovery.kinds.complying import forbidden
 
 
 def check_fitting(context: Context, launch: Launch, file: JobFile, owner: str) -> None:

@@ -12,12 +12,12 @@ from spotwarden.model.jobfile import JobFile
 from spotwarden.model.launch import Launch
 from spotwarden.model.placement import PlacementRecord
 from spotwarden.ports import RejectedError, UnansweredError
-from spotwarden.recovery.allowed import as_allowed, where_allowed, with_records
-from spotwarden.recovery.becoming import Unpriced, unpriced
-from spotwarden.recovery.machines import launches
-from spotwarden.recovery.price_file import of_launches, read_prices
-from spotwarden.recovery.prices import price_of
-from spotwarden.recovery.unpriced_budget import kind_of, uncounted, unenforced, ways
+from spotwarden.recovery.kinds.allowed import as_allowed, where_allowed, with_records
+from spotwarden.recovery.kinds.becoming import Unpriced, unpriced
+from spotwarden.recovery.kinds.machines import launches
+from spotwarden.recovery.kinds.price_file import of_launches, read_prices
+from spotwarden.recovery.kinds.prices import price_of
+from spotwarden.recovery.kinds.unpriced_budget import kind_of, uncounted, unenforced, ways
 
 
 def check_priced(context: Context, launch: Launch, file: JobFile, owner: str = "") -> None:

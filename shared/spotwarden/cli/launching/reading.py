@@ -14,7 +14,7 @@ from spotwarden.create_script import Defaults
 from spotwarden.create_script.lint import check
 from spotwarden.create_script.request.stored import launch_of
 from spotwarden.model.launch import Launch, NoLaunch, StoredScript
-from spotwarden.recovery.admission import inadmissible
+from spotwarden.recovery.kinds.admission import inadmissible
 
 
 class Package(msgspec.Struct, frozen=True, kw_only=True):

@@ -41,7 +41,7 @@ from spotwarden.model.facts import JobFacts
 from spotwarden.model.run import RunRequest
 from spotwarden.notify.templates.text import count
 from spotwarden.recovery import submission
-from spotwarden.recovery.elastic import range_problem
+from spotwarden.recovery.instances.elastic import range_problem
 
 LOOK_EVERY_SECONDS = 10
 

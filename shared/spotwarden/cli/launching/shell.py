@@ -13,7 +13,7 @@ from spotwarden.cli.launching.storing import look
 from spotwarden.gcp.endpoint import is_loopback
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.instance import Instance
-from spotwarden.recovery.chain import as_told
+from spotwarden.recovery.folder.chain import as_told
 
 
 @click.command(context_settings={"allow_interspersed_args": False})

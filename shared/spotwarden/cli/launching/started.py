@@ -10,9 +10,9 @@ from spotwarden.model.attempt import Attempt, AttemptState
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.instance import Instance
 from spotwarden.model.launch import Launch
-from spotwarden.recovery.identity import fits
-from spotwarden.recovery.machines import on_machine
-from spotwarden.recovery.refusals import RefusalKind, refusal
+from spotwarden.recovery.kinds.machines import on_machine
+from spotwarden.recovery.observed.identity import fits
+from spotwarden.recovery.requests.refusals import RefusalKind, refusal
 
 _NO_CAPACITY = "Compute Engine has no capacity for it right now"
 _WAITS = {

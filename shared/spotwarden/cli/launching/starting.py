@@ -28,17 +28,17 @@ from spotwarden.model.outcome import Lost, Outcome, Unanswered
 from spotwarden.model.tick import Tick
 from spotwarden.ports import BrokenError, UnansweredError
 from spotwarden.recovery import submission
-from spotwarden.recovery.admission import admit_others
 from spotwarden.recovery.attempts import next_step
-from spotwarden.recovery.begun import begin, reopen
-from spotwarden.recovery.chain import told as told_ledger
-from spotwarden.recovery.complying import comply, within
-from spotwarden.recovery.identity import CLOCKS_APART
-from spotwarden.recovery.passed_over import why_not_home
-from spotwarden.recovery.places import PlaceMemory
-from spotwarden.recovery.price_file import with_prices
-from spotwarden.recovery.progress import after
-from spotwarden.recovery.refusals import lacks_notice
+from spotwarden.recovery.folder.chain import told as told_ledger
+from spotwarden.recovery.kinds.admission import admit_others
+from spotwarden.recovery.kinds.complying import comply, within
+from spotwarden.recovery.kinds.price_file import with_prices
+from spotwarden.recovery.observed.identity import CLOCKS_APART
+from spotwarden.recovery.places.memory import PlaceMemory
+from spotwarden.recovery.places.passed_over import why_not_home
+from spotwarden.recovery.requests.refusals import lacks_notice
+from spotwarden.recovery.steps.begun import begin, reopen
+from spotwarden.recovery.steps.progress import after
 
 FIRST_LOOK_SECONDS = 0.05
 LOOK_EVERY_SECONDS = 0.5
@@ -129,7 +129,7 @@ def _next(facts: JobFacts) -> int:
 def _record(starting: Starting, facts: JobFacts) -> None:
     """Put the job on the list of open ones, take its last end back, and claim the attempt, in this order.
 
-    Whatever is interrupted after the first of these is found by the next tick (`recovery/begun.py`).
+    Whatever is interrupted after the first of these is found by the next tick (`recovery/steps/begun.py`).
     """
     so_far(
         f"all files of {facts.job} are sent, but we couldn't check whether it is launched. Run the"

@@ -21,7 +21,7 @@ from spotwarden.layout import (
     ScriptFile,
 )
 from spotwarden.model.facts import JobFacts
-from spotwarden.recovery.job_folder import look_at_job
+from spotwarden.recovery.folder.job_folder import look_at_job
 
 
 def look(context: Context, job: str, *, script: bool = False) -> JobFacts:

@@ -23,7 +23,7 @@ from spotwarden.cli.launching.storing import look, store, store_code, storing
 from spotwarden.cli.launching.timely import check_timely
 from spotwarden.cli.owners import OwnerParam
 from spotwarden.recovery import submission
-from spotwarden.recovery.elastic import range_problem
+from spotwarden.recovery.instances.elastic import range_problem
 
 
 @click.command()

@@ -34,8 +34,8 @@ from spotwarden.model.finding import Judged
 from spotwarden.model.policy import Policy
 from spotwarden.model.prices import PriceTable
 from spotwarden.model.seen import RecordedSweep, Unreadable
-from spotwarden.recovery.job_folder import read_status
-from spotwarden.recovery.price_file import read_prices
+from spotwarden.recovery.folder.job_folder import read_status
+from spotwarden.recovery.kinds.price_file import read_prices
 
 SUCCESS = b"0"
 

@@ -25,8 +25,8 @@ from spotwarden.model.opening import zone_of
 from spotwarden.model.policy import RULES, Mode, Policy
 from spotwarden.model.precedence import explain, team_of
 from spotwarden.model.values import written
-from spotwarden.recovery.chain import as_told
-from spotwarden.recovery.job_folder import look_at_job
+from spotwarden.recovery.folder.chain import as_told
+from spotwarden.recovery.folder.job_folder import look_at_job
 
 HEAD = ("RULE", "VALUE", "HOLDS", "FROM", "CEILING", "NOTE")
 DEFAULT_FILE = "infra/policy.toml"

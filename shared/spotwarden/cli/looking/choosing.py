@@ -7,7 +7,7 @@ from typing import Any
 import click
 import msgspec
 
-from spotwarden.recovery.standing import JobSummary
+from spotwarden.recovery.folder.standing import JobSummary
 
 NEVER = datetime.min.replace(tzinfo=UTC)
 

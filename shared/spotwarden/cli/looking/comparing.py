@@ -9,7 +9,7 @@ import msgspec
 
 from spotwarden.cli.looking.details import Details
 from spotwarden.cli.looking.sparks import BARS, sparks
-from spotwarden.recovery.standing import JobSummary
+from spotwarden.recovery.folder.standing import JobSummary
 from spotwarden.report.model.experiments import MetricSummary
 from spotwarden.report.model.job import CurvePoint
 

@@ -15,7 +15,7 @@ from spotwarden.model.instance import Status
 from spotwarden.model.placement import region_of
 from spotwarden.model.prices import VmKind
 from spotwarden.recovery.forecast.forecast import Rates
-from spotwarden.recovery.price_file import read_prices
+from spotwarden.recovery.kinds.price_file import read_prices
 
 OLD = timedelta(days=180)
 

@@ -18,11 +18,11 @@ from spotwarden.model.heartbeat import Beat
 from spotwarden.model.policy import RULES
 from spotwarden.model.run import RunRequest
 from spotwarden.ports import BrokenError
-from spotwarden.recovery.chain import as_told
-from spotwarden.recovery.folder_list import JobFolder, look_with
-from spotwarden.recovery.heartbeats import beat_in, beats_in, progress_in
-from spotwarden.recovery.job_folder import look_at_job, telling
-from spotwarden.recovery.node_beats import JobBeats
+from spotwarden.recovery.folder.chain import as_told
+from spotwarden.recovery.folder.folder_list import JobFolder, look_with
+from spotwarden.recovery.folder.heartbeats import beat_in, beats_in, progress_in
+from spotwarden.recovery.folder.job_folder import look_at_job, telling
+from spotwarden.recovery.folder.node_beats import JobBeats
 from spotwarden.report.figures import beats
 from spotwarden.report.model.experiments import MetricSummary
 from spotwarden.report.model.job import Curve

@@ -16,7 +16,7 @@ from spotwarden.cli.looking.show import figure
 from spotwarden.cli.looking.sparks import BARS, PLAIN
 from spotwarden.cli.table import coloured, duration, plain, render
 from spotwarden.layout import Code
-from spotwarden.recovery.standing import JobSummary, experiment, worded
+from spotwarden.recovery.folder.standing import JobSummary, experiment, worded
 from spotwarden.report.model.experiments import MetricSummary
 
 DIFFERENT = 1

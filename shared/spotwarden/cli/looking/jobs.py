@@ -18,7 +18,7 @@ from spotwarden.cli.table import duration, plain, render
 from spotwarden.cli.times import Since, SpanParam
 from spotwarden.layout import Code
 from spotwarden.model.standing import Standing
-from spotwarden.recovery.standing import JobSummary, worded
+from spotwarden.recovery.folder.standing import JobSummary, worded
 
 HEAD = ("JOB", "STATUS", "ATTEMPTS", "INSTANCE AND LOG ID", "ZONE", "OWNER", "RUNTIME", "CODE")
 MANY = 100

@@ -10,11 +10,11 @@ from spotwarden.model.facts import JobFacts
 from spotwarden.model.ladder import Rung
 from spotwarden.model.launch import Launch
 from spotwarden.model.values import written
-from spotwarden.recovery.complying import comply
-from spotwarden.recovery.ladder import from_now_on, ladder_of
-from spotwarden.recovery.machines import launches
-from spotwarden.recovery.price_file import with_all_prices
-from spotwarden.recovery.price_limits import KINDS, prices_in, usd
+from spotwarden.recovery.kinds.complying import comply
+from spotwarden.recovery.kinds.ladder import from_now_on, ladder_of
+from spotwarden.recovery.kinds.machines import launches
+from spotwarden.recovery.kinds.price_file import with_all_prices
+from spotwarden.recovery.kinds.price_limits import KINDS, prices_in, usd
 
 
 def ladder_lines(context: Context, facts: JobFacts, now: datetime) -> Iterator[str]:

@@ -4,8 +4,8 @@ from datetime import datetime, timedelta
 
 from spotwarden.model.attempt import Attempt, AttemptState, TryKind
 from spotwarden.model.facts import JobFacts
-from spotwarden.recovery.elastic import refill_due
-from spotwarden.recovery.standing import is_broken
+from spotwarden.recovery.folder.standing import is_broken
+from spotwarden.recovery.instances.elastic import refill_due
 
 
 def changes(facts: JobFacts) -> str:

@@ -9,7 +9,7 @@ from spotwarden.cli.looking.saying import Teller
 from spotwarden.cli.looking.sources import Glance, LogCloud, LogSources
 from spotwarden.layout import LogFile
 from spotwarden.model.logline import LogLine
-from spotwarden.recovery.whereabouts import VmStay
+from spotwarden.recovery.folder.whereabouts import VmStay
 
 OVERLAP = timedelta(seconds=30)
 """So late a line may come to Cloud Logging, by its own time, and still be told."""

@@ -7,7 +7,7 @@ import msgspec
 
 from spotwarden.cli.context import Context
 from spotwarden.layout import NotInLayoutError, OpenJob
-from spotwarden.recovery.standing import JobSummary
+from spotwarden.recovery.folder.standing import JobSummary
 from spotwarden.report.model.experiments import Experiment as Reported
 from spotwarden.report.store import ReportStore, current
 

@@ -30,11 +30,11 @@ from spotwarden.model.facts import JobFacts
 from spotwarden.model.instance import Instance
 from spotwarden.model.jobfile import JobFile
 from spotwarden.ports import BrokenError
-from spotwarden.recovery.chain import as_told, newest
-from spotwarden.recovery.folder_list import JobFolder, look_into, once
-from spotwarden.recovery.job_folder import read_job_file, read_status
-from spotwarden.recovery.standing import JobSummary, experiment
-from spotwarden.recovery.status_code import code_in, is_late
+from spotwarden.recovery.folder.chain import as_told, newest
+from spotwarden.recovery.folder.folder_list import JobFolder, look_into, once
+from spotwarden.recovery.folder.job_folder import read_job_file, read_status
+from spotwarden.recovery.folder.standing import JobSummary, experiment
+from spotwarden.recovery.folder.status_code import code_in, is_late
 
 STALL = "stall"
 FOUND = frozenset((CaseState.WARNED, CaseState.DUE, CaseState.ACTED))

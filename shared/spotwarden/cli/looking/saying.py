@@ -7,7 +7,7 @@ from datetime import datetime
 import click
 
 from spotwarden.cli.table import plain
-from spotwarden.recovery.whereabouts import VmStay
+from spotwarden.recovery.folder.whereabouts import VmStay
 
 _COLOUR = re.compile("\x1b\\[[0-9;]*m")
 TAB = 8

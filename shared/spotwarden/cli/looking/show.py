@@ -29,11 +29,7 @@ from spotwarden.model.case import Case
 from spotwarden.model.heartbeat import Measured
 from spotwarden.model.placement import AvoidedPlace
 from spotwarden.ports import BrokenError
-from spotwarden.recovery import avoiding
-from spotwarden.recovery.forecast.text import told
-from spotwarden.recovery.machines import on_machine
-from spotwarden.recovery.places import read_avoided
-from spotwarden.recovery.standing import (
+from spotwarden.recovery.folder.standing import (
     JobSummary,
     experiment,
     left_running,
@@ -41,6 +37,10 @@ from spotwarden.recovery.standing import (
     timeline,
     worded,
 )
+from spotwarden.recovery.forecast.text import told
+from spotwarden.recovery.kinds.machines import on_machine
+from spotwarden.recovery.places import avoiding
+from spotwarden.recovery.places.memory import read_avoided
 from spotwarden.report.model.experiments import MetricSummary
 
 METRICS = 8

@@ -15,11 +15,11 @@ from spotwarden.layout import AttemptRecord, InstanceId, Layout, LogFile, Object
 from spotwarden.model.attempt import CLOSED, Attempt, AttemptState
 from spotwarden.model.logline import LogLine
 from spotwarden.ports import Entry, Logs, RejectedError, Store, UnansweredError
-from spotwarden.recovery.chain import newest, told
-from spotwarden.recovery.folder_list import look_into
-from spotwarden.recovery.job_folder import read_status
-from spotwarden.recovery.status_code import code_in, is_late
-from spotwarden.recovery.whereabouts import VmStay, is_unnamed, stays
+from spotwarden.recovery.folder.chain import newest, told
+from spotwarden.recovery.folder.folder_list import look_into
+from spotwarden.recovery.folder.job_folder import read_status
+from spotwarden.recovery.folder.status_code import code_in, is_late
+from spotwarden.recovery.folder.whereabouts import VmStay, is_unnamed, stays
 
 typed.prepare(Attempt)
 

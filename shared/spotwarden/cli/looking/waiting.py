@@ -10,7 +10,7 @@ from spotwarden.create_script.request.stored import with_launch
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.instance import Instance
 from spotwarden.model.launch import Launch
-from spotwarden.recovery.identity import fits
+from spotwarden.recovery.observed.identity import fits
 
 
 def held(context: Context, facts: JobFacts, instances: Sequence[Instance]) -> tuple[str, ...]:

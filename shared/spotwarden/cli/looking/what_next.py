@@ -12,10 +12,10 @@ from spotwarden.model.case import Case
 from spotwarden.model.placement import AvoidedPlace
 from spotwarden.model.standing import Standing
 from spotwarden.recovery.attempts import IN_FLIGHT
-from spotwarden.recovery.begun import begun, counts_until
+from spotwarden.recovery.folder.standing import JobSummary, TimelineEvent, is_broken
 from spotwarden.recovery.forecast.forecast import Outlook
-from spotwarden.recovery.gang_wish import closes_at
-from spotwarden.recovery.standing import JobSummary, TimelineEvent, is_broken
+from spotwarden.recovery.gangs.gang_wish import closes_at
+from spotwarden.recovery.steps.begun import begun, counts_until
 
 SWEEPS_OVERDUE = timedelta(minutes=5)
 """Recovery looks each minute; after so many that it has missed nobody should count on it."""

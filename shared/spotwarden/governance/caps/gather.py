@@ -29,14 +29,14 @@ from spotwarden.model.instance import Status
 from spotwarden.model.policy import Policy
 from spotwarden.model.usage import DayTotal, MeteredVm
 from spotwarden.ports import Store, UnansweredError
-from spotwarden.recovery.chain import newest
-from spotwarden.recovery.folder_list import JobFolder, content_of, once
-from spotwarden.recovery.job_folder import read_job_file
-from spotwarden.recovery.node_beats import LazyBeats
-from spotwarden.recovery.open_jobs import read_watches
-from spotwarden.recovery.price_file import kept_prices
-from spotwarden.recovery.price_file import only as prices_of
-from spotwarden.recovery.status_code import is_late
+from spotwarden.recovery.folder.chain import newest
+from spotwarden.recovery.folder.folder_list import JobFolder, content_of, once
+from spotwarden.recovery.folder.job_folder import read_job_file
+from spotwarden.recovery.folder.node_beats import LazyBeats
+from spotwarden.recovery.folder.open_jobs import read_watches
+from spotwarden.recovery.folder.status_code import is_late
+from spotwarden.recovery.kinds.price_file import kept_prices
+from spotwarden.recovery.kinds.price_file import only as prices_of
 
 typed.prepare(Attempt)
 

@@ -15,8 +15,8 @@ from spotwarden.model.attempt import Attempt
 from spotwarden.model.fleet import Machine
 from spotwarden.model.placement import region_of
 from spotwarden.model.prices import PriceTable, VmKind
-from spotwarden.recovery.bounds import AttemptLife, life_of
-from spotwarden.recovery.machines import ran_on, split_key
+from spotwarden.recovery.kinds.bounds import AttemptLife, life_of
+from spotwarden.recovery.kinds.machines import ran_on, split_key
 
 
 class AttemptStay(msgspec.Struct, frozen=True, kw_only=True):

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from spotwarden.governance.cases.approval import is_approved, is_asked
 from spotwarden.model.case import Approval, Case, CaseState, Remediation, Warned
-from spotwarden.recovery.standing import TimelineEvent
+from spotwarden.recovery.folder.standing import TimelineEvent
 
 
 def history(case: Case) -> list[TimelineEvent]:

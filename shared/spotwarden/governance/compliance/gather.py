@@ -19,7 +19,7 @@ from spotwarden.model.fleet import Fleet
 from spotwarden.model.governance import Scope
 from spotwarden.model.instance import Status
 from spotwarden.model.watch import Watch
-from spotwarden.recovery.open_jobs import read_watches
+from spotwarden.recovery.folder.open_jobs import read_watches
 
 UP = frozenset({Status.PROVISIONING, Status.STAGING, Status.RUNNING, Status.REPAIRING})
 """What runs or is about to; a VM that has stopped, or waits for room, uses nothing to rule."""

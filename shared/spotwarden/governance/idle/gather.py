@@ -42,9 +42,9 @@ from spotwarden.model.load import Buckets, GpuLoads, VmLoad
 from spotwarden.model.prices import PriceTable
 from spotwarden.model.watch import Watch
 from spotwarden.ports import Cloud
-from spotwarden.recovery.open_jobs import read_watches
-from spotwarden.recovery.price_file import kept_prices
-from spotwarden.recovery.price_file import only as only_these
+from spotwarden.recovery.folder.open_jobs import read_watches
+from spotwarden.recovery.kinds.price_file import kept_prices
+from spotwarden.recovery.kinds.price_file import only as only_these
 
 T = TypeVar("T")
 

@@ -32,9 +32,9 @@ from spotwarden.layout import job_problem
 from spotwarden.model.fleet import Fleet, Leftover
 from spotwarden.model.watch import Watch
 from spotwarden.ports import BrokenError, UnansweredError
-from spotwarden.recovery.folder_list import JobFolder
-from spotwarden.recovery.node_beats import LazyBeats
-from spotwarden.recovery.open_jobs import read_watches
+from spotwarden.recovery.folder.folder_list import JobFolder
+from spotwarden.recovery.folder.node_beats import LazyBeats
+from spotwarden.recovery.folder.open_jobs import read_watches
 
 
 class Claimed(msgspec.Struct, frozen=True, kw_only=True):

@@ -23,8 +23,8 @@ from spotwarden.governance.signals.listings import list_together
 from spotwarden.layout import Heartbeat, JobFileName, Layout, ObjectName, StatusCode, job_problem
 from spotwarden.model.watch import Watched
 from spotwarden.ports import Entry, Store
-from spotwarden.recovery.folder_list import JobFolder, look_into
-from spotwarden.recovery.node_beats import BeatSource, LazyBeats, NodeBeat
+from spotwarden.recovery.folder.folder_list import JobFolder, look_into
+from spotwarden.recovery.folder.node_beats import BeatSource, LazyBeats, NodeBeat
 
 Look = Callable[[str], JobFolder]
 """Gives a job's folder, with its heartbeats."""

@@ -31,8 +31,8 @@ from spotwarden.model.accelerators import is_tpu
 from spotwarden.model.fleet import Machine
 from spotwarden.model.load import Buckets, GpuLoads
 from spotwarden.ports import UnansweredError
-from spotwarden.recovery.folder_list import look_with
-from spotwarden.recovery.node_beats import JobBeats
+from spotwarden.recovery.folder.folder_list import look_with
+from spotwarden.recovery.folder.node_beats import JobBeats
 
 LOOKBACK = timedelta(days=7)
 """How far back a last log line is looked for."""

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from spotwarden.engine.cache import GenerationCache
 from spotwarden.model.heartbeat import Beat
-from spotwarden.recovery.heartbeats import progress_in
+from spotwarden.recovery.folder.heartbeats import progress_in
 
 TEXT = 200
 """Characters of a checkpoint's name that are kept."""

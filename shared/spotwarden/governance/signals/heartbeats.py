@@ -18,10 +18,10 @@ from spotwarden.governance.signals.table import NodeSignals, Signal, SignalKind,
 from spotwarden.layout import Heartbeat, Layout
 from spotwarden.model.heartbeat import WAITING, Beat
 from spotwarden.ports import BrokenError, Store
-from spotwarden.recovery.folder_list import JobFolder
-from spotwarden.recovery.heartbeats import STILL_AT_MOST, beat_in, progress_in
-from spotwarden.recovery.job_folder import OBJECT_AT_MOST
-from spotwarden.recovery.node_beats import NodeBeat
+from spotwarden.recovery.folder.folder_list import JobFolder
+from spotwarden.recovery.folder.heartbeats import STILL_AT_MOST, beat_in, progress_in
+from spotwarden.recovery.folder.job_folder import OBJECT_AT_MOST
+from spotwarden.recovery.folder.node_beats import NodeBeat
 
 Enough = Callable[[JobRecord], bool]
 """Whether what is known of a job's progress so far shows that it moves."""

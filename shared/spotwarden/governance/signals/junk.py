@@ -6,7 +6,7 @@ from spotwarden.engine.cache import GenerationCache
 from spotwarden.engine.log import log
 from spotwarden.governance.signals.facts import JobRecord
 from spotwarden.model.tick import Tick
-from spotwarden.recovery.node_beats import HeardBeats
+from spotwarden.recovery.folder.node_beats import HeardBeats
 
 NAMED = 20
 """So many are told of in one sweep."""

@@ -7,7 +7,7 @@ from spotwarden.engine.cache import GenerationCache
 from spotwarden.engine.fan_out import each
 from spotwarden.layout import Layout, NotInLayoutError, ObjectName, StatusCode
 from spotwarden.ports import DESCRIBED_AT_MOST, Entry, Store
-from spotwarden.recovery.folder_list import ROWS_AT_MOST, JobFolder
+from spotwarden.recovery.folder.folder_list import ROWS_AT_MOST, JobFolder
 
 FEW = 20
 """So few folders are listed one by one."""

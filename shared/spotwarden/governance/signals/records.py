@@ -32,11 +32,11 @@ from spotwarden.model.attempt import CLOSED, AttemptState, LackingNode, Removal,
 from spotwarden.model.moment import Moment
 from spotwarden.model.watch import Watch
 from spotwarden.ports import Store, UnansweredError
-from spotwarden.recovery.folder_list import JobFolder, content_of, known_registrations, look_into, once
-from spotwarden.recovery.identity import JobIdentity
-from spotwarden.recovery.job_folder import read_job_file, read_status
-from spotwarden.recovery.second_name import named_otherwise
-from spotwarden.recovery.status_code import attempt_in, code_in, is_late
+from spotwarden.recovery.folder.folder_list import JobFolder, content_of, known_registrations, look_into, once
+from spotwarden.recovery.folder.job_folder import read_job_file, read_status
+from spotwarden.recovery.folder.status_code import attempt_in, code_in, is_late
+from spotwarden.recovery.observed.identity import JobIdentity
+from spotwarden.recovery.requests.second_name import named_otherwise
 
 _CACHE: GenerationCache[object] = GenerationCache()
 

@@ -21,7 +21,7 @@ from spotwarden.layout import job_problem
 from spotwarden.model.fleet import A_GROUP, JOB_LABEL, Fleet, Machine
 from spotwarden.model.slices import SeenGroup, SliceGroup
 from spotwarden.ports import RejectedError, UnansweredError
-from spotwarden.recovery.identity import JobIdentity
+from spotwarden.recovery.observed.identity import JobIdentity
 
 MOST_GROUPS = 8
 """So many groups of a job's chain are looked at in one sweep, the newest first: older ones are gone."""

@@ -21,9 +21,9 @@ from spotwarden.model.attempt import CLOSED, AttemptState
 from spotwarden.model.heartbeat import Beat, number
 from spotwarden.model.rule_limits import Goal
 from spotwarden.ports import BrokenError, Store, UnansweredError
-from spotwarden.recovery.folder_list import JobFolder, look_into, once
-from spotwarden.recovery.heartbeats import beat_in, beats_in
-from spotwarden.recovery.job_folder import OBJECT_AT_MOST
+from spotwarden.recovery.folder.folder_list import JobFolder, look_into, once
+from spotwarden.recovery.folder.heartbeats import beat_in, beats_in
+from spotwarden.recovery.folder.job_folder import OBJECT_AT_MOST
 
 """What to read of a job's metrics; None where nothing hangs on them."""
 FILE_AT_MOST = 4 * OBJECT_AT_MOST

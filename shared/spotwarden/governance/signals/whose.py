@@ -20,9 +20,15 @@ from spotwarden.model.fleet import Machine
 from spotwarden.model.instance import Instance
 from spotwarden.model.watch import Watch
 from spotwarden.ports import UnansweredError
-from spotwarden.recovery.identity import CLOCKS_APART, LOG_KEPT, OURS, JobIdentity, recorded_or_labelled
-from spotwarden.recovery.open_jobs import read_watches
-from spotwarden.recovery.shown import NODE_OF_A_GANG
+from spotwarden.recovery.folder.open_jobs import read_watches
+from spotwarden.recovery.observed.identity import (
+    CLOCKS_APART,
+    LOG_KEPT,
+    OURS,
+    JobIdentity,
+    recorded_or_labelled,
+)
+from spotwarden.recovery.observed.shown import NODE_OF_A_GANG
 
 LOOKED_AGAIN = timedelta(hours=1)
 """How long a VM without labels that is on no record is taken for a stranger without another look."""

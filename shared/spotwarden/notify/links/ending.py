@@ -15,11 +15,11 @@ from spotwarden.model.spans import moment
 from spotwarden.notify.links.reply import AnswerVerdict, OfferFacts, OfferStanding
 from spotwarden.notify.links.standing import NOT_FOUND, asked, barred, names, settled
 from spotwarden.notify.links.stopping import IN_TIME, reason
-from spotwarden.recovery.begun import begun
-from spotwarden.recovery.fates import GOING, KEPT, alive
-from spotwarden.recovery.identity import CLOCKS_APART
-from spotwarden.recovery.removal import asked_for
-from spotwarden.recovery.slice_groups import groups_of
+from spotwarden.recovery.instances.removal import asked_for
+from spotwarden.recovery.observed.fates import GOING, KEPT, alive
+from spotwarden.recovery.observed.identity import CLOCKS_APART
+from spotwarden.recovery.requests.slice_groups import groups_of
+from spotwarden.recovery.steps.begun import begun
 
 _HIDDEN = "Compute Engine's list is incomplete ({}): a VM there may run"
 

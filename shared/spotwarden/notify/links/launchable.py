@@ -11,15 +11,15 @@ from spotwarden.model.launch import Launch
 from spotwarden.model.spans import moment
 from spotwarden.notify.links.reply import AnswerVerdict
 from spotwarden.notify.links.standing import barred
-from spotwarden.recovery.allowed import as_allowed, where_allowed, with_records
-from spotwarden.recovery.becoming import unpriced
-from spotwarden.recovery.complying import acting
-from spotwarden.recovery.disallowed import left_out, refused
-from spotwarden.recovery.machines import launches, machine_key
-from spotwarden.recovery.place_records import read_record
-from spotwarden.recovery.price_file import kept_prices, of_launches
-from spotwarden.recovery.prices import price_of
-from spotwarden.recovery.unpriced_budget import kind_of, uncounted, unenforced, ways
+from spotwarden.recovery.kinds.allowed import as_allowed, where_allowed, with_records
+from spotwarden.recovery.kinds.becoming import unpriced
+from spotwarden.recovery.kinds.complying import acting
+from spotwarden.recovery.kinds.disallowed import left_out, refused
+from spotwarden.recovery.kinds.machines import launches, machine_key
+from spotwarden.recovery.kinds.price_file import kept_prices, of_launches
+from spotwarden.recovery.kinds.prices import price_of
+from spotwarden.recovery.kinds.unpriced_budget import kind_of, uncounted, unenforced, ways
+from spotwarden.recovery.places.place_records import read_record
 
 
 def check_launch(context: SweepContext, facts: JobFacts, verdict: AnswerVerdict) -> AnswerVerdict:

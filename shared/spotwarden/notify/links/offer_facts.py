@@ -18,10 +18,10 @@ from spotwarden.model.fleet import Fleet
 from spotwarden.model.notice import Way
 from spotwarden.model.offer import Offer
 from spotwarden.notify.links.reply import OfferFacts
-from spotwarden.recovery.identity import CLOCKS_APART
-from spotwarden.recovery.job_folder import look_at_job, read_job_file
-from spotwarden.recovery.own_instances import with_own_instances
-from spotwarden.recovery.reopening import started_since
+from spotwarden.recovery.folder.job_folder import look_at_job, read_job_file
+from spotwarden.recovery.instances.own_instances import with_own_instances
+from spotwarden.recovery.observed.identity import CLOCKS_APART
+from spotwarden.recovery.observed.reopening import started_since
 
 typed.prepare(Case)
 

@@ -17,11 +17,11 @@ from spotwarden.model.watch import Watch
 from spotwarden.notify.links.reply import AnswerVerdict, OfferFacts, OfferStanding
 from spotwarden.notify.links.standing import NOT_FOUND, SILENT, asked, barred, names, settled
 from spotwarden.recovery.attempts import IN_FLIGHT
-from spotwarden.recovery.begun import begin, reopen
-from spotwarden.recovery.bounds import SHORTEST_RUN, time_left
-from spotwarden.recovery.chain import told
-from spotwarden.recovery.fates import GOING, KEPT, alive
-from spotwarden.recovery.standing import is_broken
+from spotwarden.recovery.folder.chain import told
+from spotwarden.recovery.folder.standing import is_broken
+from spotwarden.recovery.kinds.bounds import SHORTEST_RUN, time_left
+from spotwarden.recovery.observed.fates import GOING, KEPT, alive
+from spotwarden.recovery.steps.begun import begin, reopen
 from spotwarden.recovery.submission import ask_again, unplaced
 
 

@@ -20,7 +20,7 @@ from spotwarden.model.policy import Policy
 from spotwarden.model.slice_action import DeleteGroup
 from spotwarden.notify.links.reply import AnswerVerdict, OfferFacts, OfferStanding
 from spotwarden.notify.links.standing import SILENT, asked, barred, facts, names, of_case, settled
-from spotwarden.recovery.fates import GOING, KEPT
+from spotwarden.recovery.observed.fates import GOING, KEPT
 
 IN_TIME = timedelta(minutes=2)
 """How long after the click a stop may be sent."""

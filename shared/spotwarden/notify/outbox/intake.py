@@ -21,7 +21,7 @@ from spotwarden.notify.outbox.recipients import addressed
 from spotwarden.notify.outbox.records import OutboxRecords
 from spotwarden.notify.outbox.tidying import read, unreadable
 from spotwarden.ports import BrokenError
-from spotwarden.recovery.job_folder import read_job_file
+from spotwarden.recovery.folder.job_folder import read_job_file
 
 UNREADABLE, NOBODY = "unreadable", "nobody"
 

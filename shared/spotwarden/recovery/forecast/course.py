@@ -17,9 +17,9 @@ from spotwarden.model.facts import JobFacts
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.ladder import VmModel
 from spotwarden.model.moment import Moment
-from spotwarden.recovery.bounds import TAKEN, AttemptLife, life_of
-from spotwarden.recovery.deadline_line import began_at
-from spotwarden.recovery.treadmill import FROM_START
+from spotwarden.recovery.kinds.bounds import TAKEN, AttemptLife, life_of
+from spotwarden.recovery.places.deadline_line import began_at
+from spotwarden.recovery.telling.treadmill import FROM_START
 
 HOUR = timedelta(hours=1)
 LONGEST = 24 * 365 * 10.0
@@ -59,7 +59,7 @@ class JobPast(msgspec.Struct, frozen=True, kw_only=True):
 
     `step` of `steps` is the newest, told at `moved`, and `first_step` the first that the same attempt has
     told; `saves` are the moments at which each attempt had a new checkpoint. `returns` is true for a job that
-    would come back to spot from an on-demand VM (`recovery.deadline_line`).
+    would come back to spot from an on-demand VM (`recovery.places.deadline_line`).
     """
 
     now: datetime

@@ -13,7 +13,6 @@ from spotwarden.model.limits import PlacementLimits
 from spotwarden.model.moment import Moment
 from spotwarden.model.placement import region_of
 from spotwarden.model.policy import Policy
-from spotwarden.recovery.deadline_line import follows_line
 from spotwarden.recovery.forecast.course import HOUR, LONGEST, Course
 from spotwarden.recovery.forecast.hazards import risk
 from spotwarden.recovery.forecast.interval import SHORTEST, Saving, best_interval, kept
@@ -21,6 +20,7 @@ from spotwarden.recovery.forecast.markets import Reach, SeenMarkets, SpotMarket,
 from spotwarden.recovery.forecast.on_demand import plan_of
 from spotwarden.recovery.forecast.pasts import PastByPlace, SpotPast, past_of, together, told_of
 from spotwarden.recovery.forecast.simulate import RUNS, Chance, Doubt, PlayedRun, Prospect, play
+from spotwarden.recovery.places.deadline_line import follows_line
 
 DOUBTS: Mapping[Reach, Doubt] = {
     Reach.ZONE: Doubt(losses=32, waits=8, at_most=12),

@@ -10,9 +10,9 @@ from datetime import datetime, timedelta
 import msgspec
 
 from spotwarden.model.limits import PlacementLimits
-from spotwarden.recovery.deadline_line import BEHIND, waits_until
 from spotwarden.recovery.forecast.course import HOUR, Course
-from spotwarden.recovery.placement import move_until, spot_until
+from spotwarden.recovery.places.deadline_line import BEHIND, waits_until
+from spotwarden.recovery.places.placement import move_until, spot_until
 
 ROUND = 0.1
 """Hours in which every place has been asked once: a job that is behind takes the spot VM that one has."""

@@ -57,7 +57,7 @@ def course_of(
 def returns(sources: Sources, gathered: Gathered) -> bool:
     """Whether the job holds to a line where the policy lets it, by its records: the report reads no script.
 
-    As `recovery.deadline_line` decides: one VM, in a zone, that hands over and has told a checkpoint.
+    As `recovery.places.deadline_line` decides: one VM, in a zone, that hands over and has told a checkpoint.
     """
     file, newest = sources.file, sources.ledger[-1] if sources.ledger else None
     tries = [tried for attempt in sources.ledger for tried in attempt.tries]

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from spotwarden.model.attempt import Attempt
-from spotwarden.recovery.standing import new_in
+from spotwarden.recovery.folder.standing import new_in
 from spotwarden.report.figures.stays import PREEMPTED
 from spotwarden.report.model.job import Bar, Mark, MarkKind
 from spotwarden.report.model.kept import Gathered, Sources

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from spotwarden.model.prices import Price, PriceTable, VmKind
-from spotwarden.recovery.prices import price_of
+from spotwarden.recovery.kinds.prices import price_of
 from spotwarden.report.model.experiments import MILLION, Money
 
 HOUR = 3_600

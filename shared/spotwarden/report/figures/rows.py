@@ -11,9 +11,9 @@ from spotwarden.model.attempt import CLOSED, Attempt, AttemptState
 from spotwarden.model.placement import PlaceEvent
 from spotwarden.model.prices import VmKind
 from spotwarden.model.standing import Standing
+from spotwarden.recovery.folder.standing import is_broken, new_in
 from spotwarden.recovery.forecast.course import Course
-from spotwarden.recovery.refusals import RefusalKind, refusal
-from spotwarden.recovery.standing import is_broken, new_in
+from spotwarden.recovery.requests.refusals import RefusalKind, refusal
 from spotwarden.report.figures import beats, counting, marks, stays
 from spotwarden.report.figures.forecasting import course_of, past, returns
 from spotwarden.report.figures.intervals import SECOND, whole

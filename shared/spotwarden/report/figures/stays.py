@@ -11,8 +11,8 @@ from msgspec.structs import replace
 
 from spotwarden.model.attempt import CLOSED, Attempt, AttemptState
 from spotwarden.model.prices import VmKind
-from spotwarden.recovery.fates import Fate as Cause
-from spotwarden.recovery.machines import split_key
+from spotwarden.recovery.kinds.machines import split_key
+from spotwarden.recovery.observed.fates import Fate as Cause
 from spotwarden.report.figures.intervals import Pair, Pairs, pair, union
 from spotwarden.report.model.job import Bar, BarEnd, JobWait, RefusedTry
 from spotwarden.report.model.kept import FigureRules, Gathered, KeptUsage, Sources

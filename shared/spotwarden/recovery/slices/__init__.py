@@ -1,0 +1,1 @@
+"""TPU slices: all VMs of one request, as one managed instance group."""

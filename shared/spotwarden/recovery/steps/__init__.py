@@ -1,0 +1,1 @@
+"""The steps of an attempt: judged, claimed, asked for, finished, ended; each written before the next."""
