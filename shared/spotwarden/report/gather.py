@@ -35,8 +35,6 @@ from spotwarden.layout import (
 )
 from spotwarden.model.attempt import Attempt
 from spotwarden.model.heartbeat import Beat
-from spotwarden.model.placement import region_of
-from spotwarden.model.prices import VmKind
 from spotwarden.model.run import RunRequest
 from spotwarden.ports import BrokenError, Entry
 from spotwarden.recovery.folder.chain import told
@@ -45,8 +43,8 @@ from spotwarden.recovery.folder.heartbeats import beat_in, beats_in, progress_in
 from spotwarden.recovery.folder.job_folder import read_job_file, read_status, telling
 from spotwarden.recovery.folder.node_beats import BeatSource
 from spotwarden.recovery.folder.status_code import attempt_in, code_in, is_late
-from spotwarden.recovery.requests.notice_field import EARLY_KEY
 from spotwarden.report.figures.beats import line
+from spotwarden.report.launched import ran_in
 from spotwarden.report.model.kept import Gathered, NodeMetrics, Ran, Sources
 from spotwarden.report.store import ReportStore
 
@@ -274,42 +272,4 @@ def timed(beat: Beat, written: datetime) -> Beat:
 
 
 def _ran(name: str, data: bytes) -> dict[str, Ran]:
-    """The VMs of an attempt by id, from their resources."""
-    resources = decoded(name, data, dict[str, dict[str, Any]])
-    return {
-        str(resource["id"]): _vm(resource)
-        for resource in resources.values()
-        if isinstance(resource.get("id"), str | int)
-    }
-
-
-def _vm(resource: Mapping[str, Any]) -> Ran:
-    zone = _last(resource.get("zone"))
-    listed = resource.get("guestAccelerators")
-    cards = [item for item in (listed if isinstance(listed, list) else ()) if isinstance(item, Mapping)]
-    scheduling = resource.get("scheduling")
-    how = scheduling if isinstance(scheduling, Mapping) else {}
-    spot = how.get("provisioningModel") == "SPOT" or how.get("preemptible") is True
-    kind = VmKind(
-        machine_type=_last(resource.get("machineType")),
-        gpu=_last(cards[0].get("acceleratorType")) if cards else "",
-        gpus=sum(_count(card.get("acceleratorCount")) for card in cards),
-        region=region_of(zone),
-        provisioning="SPOT" if spot else "STANDARD",
-    )
-    return Ran(zone=zone, kind=kind, early=_hands_over(resource))
-
-
-def _hands_over(resource: Mapping[str, Any]) -> bool:
-    metadata = resource.get("metadata")
-    items = metadata.get("items") if isinstance(metadata, Mapping) else ()
-    told = {"key": EARLY_KEY, "value": "1"}
-    return isinstance(items, list) and any(item == told for item in items)
-
-
-def _last(link: object) -> str:
-    return link.rpartition("/")[2] if isinstance(link, str) else ""
-
-
-def _count(value: object) -> int:
-    return int(value) if isinstance(value, int | str) and str(value).isdecimal() else 0
+    return ran_in(decoded(name, data, dict[str, dict[str, Any]]))
