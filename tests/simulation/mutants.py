@@ -284,12 +284,12 @@ GOVERNANCE: Mapping[str, Mutant] = {
     ),
     "nobody can keep anything": _of("governance.cases.observation:vetoed", gives(False), "plane"),
     "observing acts": _of("governance.cases.observation:enforced", gives(True), "plane"),
-    "nobody is warned": _of("governance.cases.escalation:_warn", gives(None), "plane"),
-    "no warning is needed": _of("governance.cases.escalation:_graces", gives([LONG_AGO]), "plane"),
-    "the remedy may always be applied": _of("governance.cases.escalation:may_act", gives(True), "plane"),
-    "the remedy may never be applied": _of("governance.cases.escalation:may_act", gives(False), "plane"),
+    "nobody is warned": _of("governance.cases.warning:warn", gives(None), "plane"),
+    "no warning is needed": _of("governance.cases.warning:graces_of", gives([LONG_AGO]), "plane"),
+    "the remedy may always be applied": _of("governance.cases.warning:may_act", gives(True), "plane"),
+    "the remedy may never be applied": _of("governance.cases.warning:may_act", gives(False), "plane"),
     "the remedy is due at once": _of(
-        "governance.cases.escalation:soonest", instead(lambda _old, _case, _finding, tick: tick.now), "plane"
+        "governance.cases.warning:soonest", instead(lambda _old, _case, _finding, tick: tick.now), "plane"
     ),
     "there is no second look": _of("governance.sweep:_look", instead(_no_second_look), "plane"),
     "a sweep may act on everything": _of("governance.cases.blast:allowed", gives(1_000_000), "plane"),

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from spotwarden.governance.answering import answered
-from spotwarden.governance.cases.escalation import may_act
 from spotwarden.governance.cases.history import history, standing
 from spotwarden.governance.cases.observation import counting
+from spotwarden.governance.cases.warning import may_act
 from spotwarden.model.answer import Accepted, AnswerRefused, Approve, Extend, Keep, Release
 from spotwarden.model.case import Approval, Case, CaseState, Remediation, Warned
 from spotwarden.model.finding import Finding, Subject, Target
