@@ -339,3 +339,51 @@ def test_a_job_goes_on_in_an_older_vm_that_a_person_has_started(some, walk, tick
     _, known = walk(facts)
     assert known.newest.number == number
     assert known.newest.instances == {"test-vm": "1001" if number == 3 else "1002"}
+
+
+def test_an_older_vm_that_a_person_started_and_that_was_preempted_unseen_is_the_job(some, walk, tick):
+    """Started after the newest attempt's own VM had shut itself down: that no longer ends the job."""
+    began = tick.now - timedelta(minutes=30)
+    known = _gone_back(some, walk, started=began + timedelta(minutes=11))
+    assert (known.newest.number, known.newest.state) == (3, AttemptState.RUNNING)
+    assert known.newest.instances == {"test-vm": "1001"}
+    assert known.newest.started == began + timedelta(minutes=11)
+
+
+@pytest.mark.parametrize(
+    ("minutes", "user"),
+    [(9, "ann@x.org"), (11, "schedule@p.iam.gserviceaccount.com")],
+    ids=["started before that end", "started by no person"],
+)
+def test_an_older_vm_that_is_down_again_keeps_no_job_open_otherwise(some, walk, tick, minutes, user):
+    """The last thing that is known of the job is that its own VM has shut itself down."""
+    began = tick.now - timedelta(minutes=30)
+    known = _gone_back(some, walk, started=began + timedelta(minutes=minutes), user=user)
+    assert (known.newest.number, known.newest.state) == (3, AttemptState.STOPPED)
+
+
+def _gone_back(some, walk, *, started, user="ann@x.org"):
+    """What is known of a job after a sweep; its VM of attempt 1 was started again, and preempted since."""
+    began = NOW - timedelta(minutes=30)
+    ledger = (
+        some.attempt(1, instances={"test-vm": "1001"}, started=began - timedelta(hours=1)),
+        some.attempt(2, instances={"test-vm": "1002"}, started=began),
+    )
+    older = some.instance(id="1001", job="test-vm", attempt=1, status=Status.TERMINATED, started=started)
+    newer = some.instance(id="1002", job="test-vm", attempt=2, status=Status.TERMINATED, started=began)
+    ended = some.operation(
+        "compute.instances.guestTerminate",
+        name="operation-2",
+        target_id="1002",
+        at=began + timedelta(minutes=10),
+    )
+    start = some.operation("start", name="operation-3", user=user, at=started)
+    taken = some.operation(name="operation-4", at=began + timedelta(minutes=15))
+    facts = some.job(
+        ledger=ledger,
+        instances=(older, newer),
+        nodes=(some.node(marker=None, instance_id="1002", instance=newer, history=(ended,)),),
+        outlived=(some.node(marker=None, instance=older, history=(start, taken)),),
+        watched=some.watched(attempt=2, instances={"test-vm": "1002"}),
+    )
+    return walk(facts)[1]

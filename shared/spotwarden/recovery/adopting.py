@@ -17,7 +17,10 @@ from spotwarden.model.tick import Tick
 from spotwarden.model.watch import Watch
 from spotwarden.recovery.kinds.flexible import is_flexible, waiting
 from spotwarden.recovery.observed.fates import alive
+from spotwarden.recovery.observed.going_back import older_lost, older_started
 from spotwarden.recovery.observed.reopening import is_before_stop, is_open_again, opened_at
+
+_AGAIN = "started again by a person, and seen"
 
 
 def strangers(facts: JobFacts) -> list[Instance]:
@@ -40,14 +43,18 @@ def strangers(facts: JobFacts) -> list[Instance]:
 
 def adopt(facts: JobFacts, tick: Tick) -> WriteAttempt | KeepWatch | None:
     """Write down an attempt that its developer launched by hand; None where there is none."""
-    older = _older_started(facts)
+    older = older_started(facts)
     again = _open_again(facts) | older
     new = again | {stranger.name: stranger for stranger in strangers(facts)}
-    if not new:
+    lost = None if new else older_lost(facts)
+    if not new and lost is None:
         return None
     if facts.watched is None:
         # On the list before anything else: nobody would miss an instance of a job that nobody watches.
         return KeepWatch(reason="a job was seen", job=facts.job, watch=Watch(job=facts.job), generation=0)
+    if lost is not None:
+        ids = {lost.node: lost.instance_id}
+        return _seen(facts, tick, ids, reason=_AGAIN, created=lost.started, started=lost.started)
     newest = facts.ledger[-1] if facts.ledger else None
     ids = {name: instance.id for name, instance in new.items()}
     if newest and _another_node(newest.attempt, ids):
@@ -58,15 +65,35 @@ def adopt(facts: JobFacts, tick: Tick) -> WriteAttempt | KeepWatch | None:
     ids = {**(_lost_since(facts) if again else _made_with(facts, ids)), **ids}
     first = min((again or new).values(), key=lambda item: item.created or tick.now)
     began = _opened(facts, again) or first.started or first.created or tick.now
+    return _seen(
+        facts,
+        tick,
+        ids,
+        reason=_AGAIN if again else "launched by its developer, and seen",
+        created=began if again else first.created or tick.now,
+        started=None if _has_not_begun(facts, new.values()) else began,
+    )
+
+
+def _seen(
+    facts: JobFacts,
+    tick: Tick,
+    ids: Mapping[str, str],
+    *,
+    reason: str,
+    created: datetime,
+    started: datetime | None,
+) -> WriteAttempt:
+    """The next record, of what runs, or ran, without a request of ours."""
     record = Attempt(
         job=facts.job,
-        number=newest.attempt.number + 1 if newest else 1,
+        number=facts.newest.number + 1 if facts.newest else 1,
         state=AttemptState.RUNNING,
-        created=began if again else first.created or tick.now,
+        created=created,
         updated=tick.now,
-        reason="started again by a person, and seen" if again else "launched by its developer, and seen",
+        reason=reason,
         instances=ids,
-        started=None if _has_not_begun(facts, new.values()) else began,
+        started=started,
         seen=True,
         owner=facts.owner,
         registered={
@@ -75,7 +102,7 @@ def adopt(facts: JobFacts, tick: Tick) -> WriteAttempt | KeepWatch | None:
             if facts.registrations.get(node) == name
         },
     )
-    return WriteAttempt(reason=record.reason, record=record, generation=0, after=facts.head)
+    return WriteAttempt(reason=reason, record=record, generation=0, after=facts.head)
 
 
 def _has_not_begun(facts: JobFacts, seen: Collection[Instance]) -> bool:
@@ -109,26 +136,6 @@ def _open_again(facts: JobFacts) -> dict[str, Instance]:
         and node.instance_id not in counted
         and alive(node.instance)
         and is_open_again(facts, node)
-    }
-
-
-def _older_started(facts: JobFacts) -> dict[str, Instance]:
-    """The VM of an earlier attempt that was started again since, where the newest attempt's own one is down.
-
-    Nobody but a person does that. No second VM is made beside it, so the job goes on there.
-    """
-    newest = facts.newest
-    gang = isinstance(facts.launch, Launch) and facts.launch.gang
-    if newest is None or newest.state is not AttemptState.RUNNING or newest.started is None:
-        return {}
-    own = set(newest.instances.values())
-    if gang or facts.unsure or any(item.id in own and alive(item) for item in facts.instances):
-        return {}
-    past = {name for fact in facts.ledger[:-1] for name in fact.attempt.instances.values()} - own
-    return {
-        instance.name: instance
-        for instance in facts.instances
-        if instance.id in past and alive(instance) and instance.started and instance.started > newest.started
     }
 
 
