@@ -310,6 +310,50 @@ def test_what_has_no_price_is_not_counted_as_nothing(bucket):
     assert machines == {"g2-standard-8": 0.4, "x9-mega-1": None}
 
 
+@pytest.mark.parametrize(
+    ("scheduling", "cost"),
+    [({"provisioningModel": "SPOT"}, 0.02), ({"preemptible": True}, 0.02), ({}, 0.05)],
+    ids=["spot", "preemptible", "on demand"],
+)
+def test_a_vm_that_no_tick_of_the_meter_has_seen_costs_what_it_was_launched_as(bucket, scheduling, cost):
+    """Three minutes between two ticks: the record of its launch says what it was, as for `show`."""
+    bucket.write("quick/metadata/create-instance.sh", b"#!/bin/bash\n")
+    bucket.attempt(
+        1, "quick", created="12:00", updated="12:00", started="12:00", seen=True, place="us-central1-a",
+        instances={"quick": "11"}, state="ended",
+    )  # fmt: skip
+    instance = {
+        "id": "11", "name": "quick", "zone": ".../zones/us-central1-a", "scheduling": scheduling,
+        "machineType": ".../zones/us-central1-a/machineTypes/g2-standard-8",
+        "guestAccelerators": [{"acceleratorType": ".../nvidia-l4", "acceleratorCount": 1}],
+    }  # fmt: skip
+    launched = {"quick": {"instance": instance, "disks": []}}
+    bucket.write("quick/metadata/launched/1.json", launched)
+    bucket.until("12:03")
+    bucket.write("quick/metadata/status-code", b"0")
+    bucket.world.tick()
+    (row,) = bucket.world.json("/index.json")["jobs"]
+    assert row["cost"] == {"usd": cost, "unpriced_vm_hours": 0, "prices_of": "2026-11-01"}
+
+
+def test_a_launch_of_which_an_older_version_has_taken_in_nothing_is_read_again(bucket):
+    """Its summary says that the record was read, and knows none of its VMs."""
+    bucket.write("quick/metadata/create-instance.sh", b"#!/bin/bash\n")
+    bucket.attempt(
+        1, "quick", created="12:00", updated="12:00", started="12:00", seen=True, place="us-central1-a",
+        instances={"quick": "11"},
+    )  # fmt: skip
+    bucket.write("quick/metadata/launched/1.json", {"quick": {"disks": []}})
+    bucket.until("12:03")
+    bucket.world.tick()
+    instance = {"id": "11", "zone": "z/us-central1-a", "machineType": "t/g2-standard-8", "scheduling": {}}
+    bucket.write("quick/metadata/launched/1.json", {"quick": {"instance": instance}})
+    bucket.write("quick/metadata/status-code", b"0")
+    bucket.world.tick()
+    (row,) = bucket.world.json("/index.json")["jobs"]
+    assert row["cost"]["unpriced_vm_hours"] == 0
+
+
 def test_a_job_without_records_has_its_vms_and_a_row(bucket):
     """No ledger, no status, no script, no owner: the meter alone has seen its VM, by its label."""
     bucket.write("shadow/output/x", b"1")

@@ -234,10 +234,11 @@ def gather(reader: JobReader, gathered: Gathered) -> Gathered:
     ran = dict(gathered.ran)
     recorded = list(gathered.recorded)
     for object_name in reader.each(LaunchedRecord):
-        if object_name.attempt not in recorded:
+        # Summaries of older versions name records of which they have taken in nothing.
+        if object_name.attempt not in recorded or not gathered.ran:
             ran |= reader.read(object_name, LAUNCHED_AT_MOST, _ran) or {}
             recorded.append(object_name.attempt)
-    return replace(gathered, lines=lines or gathered.lines, ran=ran, recorded=tuple(sorted(recorded)))
+    return replace(gathered, lines=lines or gathered.lines, ran=ran, recorded=tuple(sorted({*recorded})))
 
 
 def _lines(reader: JobReader, known: Mapping[tuple[str, int], NodeMetrics]) -> Iterator[NodeMetrics]:

@@ -1,4 +1,4 @@
-"""The VMs of an attempt, from the resources that were written down when it was first seen."""
+"""The VMs of an attempt, from the record that was written when it was first seen."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,12 +9,13 @@ from spotwarden.recovery.requests.notice_field import EARLY_KEY
 from spotwarden.report.model.kept import Ran
 
 
-def ran_in(resources: Mapping[str, Mapping[str, Any]]) -> dict[str, Ran]:
-    """Each VM by its id, from the instance resources by node; what has no id is left out."""
+def ran_in(nodes: Mapping[str, Mapping[str, Any]]) -> dict[str, Ran]:
+    """Each VM by its id, from its resource that a node has beside its disks; without an id none."""
+    resources = (node.get("instance") for node in nodes.values())
     return {
         str(resource["id"]): _vm(resource)
-        for resource in resources.values()
-        if isinstance(resource.get("id"), str | int)
+        for resource in resources
+        if isinstance(resource, Mapping) and isinstance(resource.get("id"), str | int)
     }
 
 
@@ -24,13 +25,13 @@ def _vm(resource: Mapping[str, Any]) -> Ran:
     cards = [item for item in (listed if isinstance(listed, list) else ()) if isinstance(item, Mapping)]
     scheduling = resource.get("scheduling")
     how = scheduling if isinstance(scheduling, Mapping) else {}
-    spot = how.get("provisioningModel") == "SPOT" or how.get("preemptible") is True
+    model = "SPOT" if how.get("preemptible") is True else how.get("provisioningModel")
     kind = VmKind(
         machine_type=_last(resource.get("machineType")),
         gpu=_last(cards[0].get("acceleratorType")) if cards else "",
         gpus=sum(_count(card.get("acceleratorCount")) for card in cards),
         region=region_of(zone),
-        provisioning="SPOT" if spot else "STANDARD",
+        provisioning=model if model and isinstance(model, str) else "STANDARD",
     )
     return Ran(zone=zone, kind=kind, early=_hands_over(resource))
 
