@@ -1,6 +1,6 @@
 """Cloud Monitoring's lists over REST, as our adapter had them: what `govern_scale_clients.py` compares."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 from math import isfinite
@@ -78,7 +78,7 @@ def use(endpoint: str) -> None:
                 token = {"pageToken": page.next_page_token}
 
     vars(monitoring)["listed"] = listed
-    gathering.PagedRows.take = _take  # type: ignore[assignment, method-assign] # what is measured
+    gathering.PagedRows.take = _take  # type: ignore[method-assign] # what is measured
 
 
 def _query(ask: series.SeriesQuestion, project: str, ids: Collection[str]) -> Query:
@@ -109,21 +109,21 @@ def _stamp(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
-def _take(self: gathering.PagedRows, found: Series) -> None:
-    instance = found.resource.labels.get("instance_id", "")
-    if self._ids and instance not in self._ids:
-        return
-    row = self._rows.get(instance)
-    if row is None:
-        row = self._rows[instance] = [UNKNOWN] * self._grid.count
-    values, scale = self._values, self._scale
-    for point in found.points:
+def _take(self: gathering.PagedRows, found: Iterable[Series]) -> None:
+    for listed in found:
+        instance = listed.resource.labels.get("instance_id", "")
+        if not self._ids or instance in self._ids:
+            _fill(self, self._rows.setdefault(instance, [UNKNOWN] * self._grid.count), listed.points)
+
+
+def _fill(self: gathering.PagedRows, row: list[float], points: Sequence[Point]) -> None:
+    for point in points:
         place = _place(self._grid, point.interval.end_time)
         told = point.value.double_value
         number = told if told is not None else float(point.value.int64_value or "nan")
         if place is not None and isfinite(number):
-            value = round(number * scale, 2)
-            row[place] = values.setdefault(value, value)
+            value = round(number * self._scale, 2)
+            row[place] = self._rounded.setdefault(value, value)
 
 
 @lru_cache(maxsize=4096)

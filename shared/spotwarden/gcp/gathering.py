@@ -1,14 +1,16 @@
 """Points of many instances, put into rows on one grid; a hundred thousand rows have few distinct values."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import UTC, datetime
 from math import isfinite
 from typing import TypeVar
 
-from spotwarden.gcp.series import GCE_INSTANCE, WireSeries, instance_id, number_of
+from spotwarden.gcp.series import DOUBLES, GCE_INSTANCE, WirePoint, WireSeries, number_of
 from spotwarden.model.load import Buckets
 
 UNKNOWN = -1.0
+MOST_NUMBERS = 10_000
+"""So many are remembered as they came: agents report whole percents, but nobody promises that."""
 
 Row = TypeVar("Row", bound=tuple[float, ...])
 
@@ -32,43 +34,55 @@ class PagedRows:
         self._label = label
         self._places: dict[int, int | None] = {}
         self._rows: dict[str, list[float]] = {}
-        self._values: dict[float, float] = {}
+        self._values: dict[float, float | None] = {}
+        self._rounded: dict[float, float] = {}
 
     def __bool__(self) -> bool:
         return bool(self._rows)
 
-    def take(self, series: WireSeries) -> None:
-        """Add the points of a series, or of the part of it that stands on one page."""
-        instance = instance_id(series, self._label)
-        if self._ids and instance not in self._ids:
-            return
-        row = self._rows.get(instance)
-        if row is None:
-            row = self._rows[instance] = [UNKNOWN] * self._grid.count
-        if series.points:
-            self._fill(row, series)
+    def take(self, found: Iterable[WireSeries]) -> None:
+        """Add the points of each series, or of the part of it that stands on one page."""
+        ids, label, rows, count = self._ids, self._label, self._rows, self._grid.count
+        for series in found:
+            instance = series.resource.labels[label]
+            if not ids or instance in ids:
+                row = rows.get(instance)
+                if row is None:
+                    row = rows[instance] = [UNKNOWN] * count
+                if points := series.points:
+                    self._fill(row, points, doubles=number_of(series) == DOUBLES)
+                del points
+            del series  # it keeps its page, and the next one may stand on another
 
-    def _fill(self, row: list[float], series: WireSeries) -> None:
+    def _fill(self, row: list[float], points: Iterable[WirePoint], *, doubles: bool) -> None:
         # Millions of points come along here, and each attribute of a message costs as much as decoding it.
-        places, values, scale = self._places, self._values, self._scale
-        field = number_of(series)
-        for point in series.points:
+        places, values = self._places, self._values
+        for point in points:
             moment = point.interval.end_time
             end = moment.seconds + (moment.nanos > 0)
+            number = point.value.double_value if doubles else point.value.int64_value
             try:
-                place = places[end]
+                place, value = places[end], values[number]
             except KeyError:
-                place = self._place(end)
-            number = getattr(point.value, field)
-            if place is not None and isfinite(number):
-                value = round(number * scale, 2)
-                row[place] = values.setdefault(value, value)
+                place, value = self._place(end), self._value(number)
+            if place is not None and value is not None:
+                row[place] = value
 
     def _place(self, end: int) -> int | None:
         """Which bucket a point is in, by its second, or the next one where it is after the full second."""
         back = (self._grid.end - datetime.fromtimestamp(end, UTC)) // self._grid.step
         place = self._grid.count - 1 - back if 0 <= back < self._grid.count else None
         return self._places.setdefault(end, place)
+
+    def _value(self, number: float) -> float | None:
+        """What a number becomes: those that are equal then are one. None for one that is none."""
+        if not isfinite(number):
+            return None
+        rounded = round(number * self._scale, 2)
+        value = self._rounded.setdefault(rounded, rounded)
+        if len(self._values) < MOST_NUMBERS:
+            self._values[number] = value
+        return value
 
     def tuples(self) -> Mapping[str, tuple[float, ...]]:
         """The rows by instance id, oldest bucket first. Nothing is left here."""

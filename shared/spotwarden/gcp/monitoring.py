@@ -181,9 +181,7 @@ class CloudMonitoring:
         )
         rows = PagedRows(grid, question.scale, ids, question.kind.instance)
         every = _EVERY.get((self._project, question.metric), 0)
-        for series in listed(self._monitoring, self._project, ask, ids, every):
-            rows.take(series)
-            del series
+        rows.take(listed(self._monitoring, self._project, ask, ids, every))
         return rows
 
     def cpus(self, since: datetime, until: datetime, *, ids: Collection[str] = ()) -> Mapping[str, float]:

@@ -36,8 +36,12 @@ queries that Monitoring takes in a minute ("Quotas and limits")."""
 POINTS = 20_000
 """On one page, which is then some two megabytes of messages. Monitoring gives 100,000 at most."""
 
-NUMBERS: Mapping[int, str] = {2: "int64_value", 3: "double_value"}
+DOUBLES = "double_value"
+NUMBERS: Mapping[int, str] = {2: "int64_value", 3: DOUBLES}
 """The field that holds a point's number, by the `ValueType` of its series."""
+
+WirePoint = Any
+"""A raw `Point` message, of which the end of the `interval` and the `value` are read."""
 
 WireSeries = Any
 """A raw `TimeSeries` message; of it `resource.labels`, `value_type` and `points` are read."""
