@@ -38,6 +38,11 @@ class IdleFacts(msgspec.Struct, frozen=True, kw_only=True):
     repaired: frozenset[str] = frozenset()
     lost: Mapping[str, tuple[str, ...]] = {}
 
+    @property
+    def blind(self) -> bool:
+        """Whether there is a VM kind of whose accelerators nothing is known."""
+        return bool(self.loads.problem or self.tpu_problem)
+
     def problem_of(self, machine: Machine) -> str:
         """Why nothing is known of what its accelerators do; "" where something is."""
         return self.tpu_problem if is_tpu(machine.gpu) else self.loads.problem

@@ -75,14 +75,14 @@ def judge(facts: IdleFacts, brief: Brief) -> Judged:
     quiet = [machine for machine in facts.machines if not _works(facts, machine.id, threshold)]
     together = gangs(facts, brief, {facts.jobs.get(machine.id) for machine in quiet})
     found = as_one(tuple(_findings(facts, with_cases(brief, together), quiet)), together)
-    unread = frozenset(machine.id for machine in facts.machines if facts.problem_of(machine))
+    unread = [machine for machine in facts.machines if facts.problem_of(machine)] if facts.blind else []
     return Judged(
         rules=NAMES,
         findings=(*_blind(facts, brief), *found),
         hidden=facts.hidden,
         present=frozenset(machine.id for machine in facts.machines),
         fleet=facts.running,
-        repaired=facts.repaired | unread,
+        repaired=facts.repaired.union(machine.id for machine in unread),
     )
 
 
