@@ -2,7 +2,7 @@
 
 import pytest
 
-from spotwarden.layout import CreateScript, MarkerName
+from spotwarden.layout import CreateScript, InstanceId, MarkerName
 from spotwarden.model.attempt import AttemptState
 from spotwarden.model.instance import Status
 from tests.fakes.world import GANG
@@ -99,3 +99,40 @@ def test_what_is_lost_in_a_zone_that_no_sweep_has_ever_seen_comes_back(new_world
     world.settle(minutes)
     assert shown_again(world) == ["test-vm"]
     assert world.attempts()[-1].instances != world.ids
+
+
+@pytest.mark.parametrize("registers", [True, False])
+@pytest.mark.parametrize("user", ["ada@x.org", "system"])
+def test_what_was_launched_by_hand_after_a_loss_and_deleted_unseen_ends_the_job(world, registers, user):
+    """Once it has registered it is the job's, and a person's delete the newest word; a name is no proof."""
+    world.settle(2)
+    world.preempt()
+    world.wait(seconds=40)
+    [vm_id] = world.launch_by_hand().values()
+    world.wait(seconds=30)
+    if registers:
+        world.store(InstanceId(job="test-vm", node="test-vm"), vm_id.encode())
+    world.cloud.compute.owner_deletes(vm_id, user=user)
+    world.wait(minutes=1)
+    world.settle(8)
+    ends = registers and user != "system"
+    assert world.attempts()[-1].state is (AttemptState.STOPPED if ends else AttemptState.RUNNING)
+
+
+def test_it_opens_the_job_again_where_it_was_stopped_and_is_started(world):
+    """The record of the end names it."""
+    world.settle(2)
+    world.preempt()
+    world.wait(seconds=40)
+    [vm_id] = world.launch_by_hand().values()
+    world.wait(seconds=30)
+    world.store(InstanceId(job="test-vm", node="test-vm"), vm_id.encode())
+    world.cloud.compute.owner_stops(vm_id, user="ada@x.org")
+    world.wait(minutes=1)
+    world.settle(8)
+    assert world.attempts()[-1].state is AttemptState.STOPPED
+    world.cloud.compute.owner_starts(vm_id, user="ada@x.org")
+    world.wait(minutes=1)
+    world.settle(2)
+    newest = world.attempts()[-1]
+    assert (newest.state, newest.instances) == (AttemptState.RUNNING, {"test-vm": vm_id})

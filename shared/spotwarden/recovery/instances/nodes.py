@@ -9,6 +9,7 @@ from spotwarden.model.attempt import CLOSED, Attempt, AttemptState, Removal
 from spotwarden.model.facts import JobFacts, NodeFacts
 from spotwarden.model.instance import Operation
 from spotwarden.model.marker import Marker
+from spotwarden.recovery.observed.fates import alive
 from spotwarden.recovery.observed.inserts import of_requests
 from spotwarden.recovery.observed.reopening import is_open_again, is_persons_start, last_closed, startable
 from spotwarden.recovery.observed.shown import ShownInstances
@@ -44,7 +45,7 @@ def with_nodes(facts: JobFacts, markers: Sequence[Marker], shown: ShownInstances
         nodes=tuple(node for node in facts.nodes if node not in again or is_open_again(facts, node)),
         outlived=tuple(
             _node(facts, shown, node, another, None)
-            for node, another in (*_outlived(facts), *_gone_back_to(facts, shown))
+            for node, another in (*_outlived(facts), *_gone_back_to(facts, shown), *_launched_anew(facts))
         ),
         predecessors=tuple(_node(facts, shown, node, one, None) for node, one in _predecessors(facts)),
         tried=tuple(_node(facts, shown, node, tried, None) for node, tried in _tried(facts)),
@@ -100,6 +101,18 @@ def _gone_back_to(facts: JobFacts, shown: ShownInstances) -> Iterator[tuple[str,
             history = shown.history(name, node, None, frozenset()) if name not in own else ()
             if any(is_persons_start(done) and done.at and done.at > newest.started for done in history):
                 yield node, name
+
+
+def _launched_anew(facts: JobFacts) -> Iterator[tuple[str, str]]:
+    """Instances that registered, are on no record, and run no more: launched by hand since the last loss."""
+    running = {instance.id for instance in facts.instances if alive(instance)}
+    known = _recorded(facts) | running
+    sent = {asked.request_id for recorded in facts.ledger for asked in recorded.attempt.tries}
+    ours = {insert.target_id for insert in of_requests(facts.inserts, sent)}
+    made = {insert.target_id for insert in facts.inserts if insert.kind == "insert"} - known - ours
+    for node, instance_id in facts.registrations.items() if facts.ledger else ():
+        if instance_id in made:
+            yield node, instance_id
 
 
 def _predecessors(facts: JobFacts) -> list[tuple[str, str]]:
