@@ -593,9 +593,15 @@ class Oracle:
             return ""
         if job.over and not any(one.seen.id in job.touched for one in launched):
             return ""
-        if self._short(vm):
+        if self._short(vm) or self._is_wanted_anew(job, vm, launched):
             return ""
         return "nothing that Compute Engine did made it go, and nobody was warned"
+
+    def _is_wanted_anew(self, job: PlaneJob, vm: Vm, launched: Sequence[Vm]) -> bool:
+        """Whether a person removed a node of its gang, then asked for the job: it is made anew."""
+        newest = self._newest(job)
+        stands_in = bool(newest.get("asked")) and vm.seen.id in newest["replaces"].values()
+        return stands_in and any(one.seen.id in job.touched for one in launched)
 
     def _up(self, job: PlaneJob, before: datetime | None = None) -> set[str]:
         """The nodes that run, but for those that have handed over, and have not gone on (before then)."""

@@ -103,6 +103,11 @@ SEEN: dict[str, tuple[tuple[Command, ...], str]] = {
         ),
         "kept-0 is started again, though its owner has stopped it",
     ),
+    "a stop is no word of a person": (
+        # Nobody has asked for the gang since: nothing of it goes.
+        (*_launched(Kind.GANG), p.Gcloud(verb=p.Verb.STOP), p.Tick(minutes=20)),
+        "nothing that Compute Engine did made it go",
+    ),
     "a delete is no word of a person": (
         # What has run is no request that found no room.
         (*_launched(), p.Gcloud(verb=p.Verb.DELETE), p.Lag(seconds=240), p.Tick(minutes=20)),
