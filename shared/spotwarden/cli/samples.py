@@ -97,7 +97,7 @@ _TROUBLES: Mapping[str, _Trouble] = {
         doubt=f"The GPUs of {VM} report no metrics.",
         hint="install Google's Ops Agent on the VM. It reports NVIDIA GPUs without further settings",
         gone="the GPUs are busy again",
-        evidence={"GPUs": "4 x nvidia-l4, all reporting", "busiest GPU": "1.0%", "cost so far": "$3.42"},
+        evidence={"GPUs": "4 x nvidia-l4, all reporting", "busiest GPU": "1.0%", "cost while idle": "$3.42"},
     ),
     "job_cap": _Trouble(
         reason=f"job {JOB} has used 100% of a limit: run time over all attempts, 20.1 h of 20 h",

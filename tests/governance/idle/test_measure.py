@@ -195,7 +195,7 @@ def test_the_evidence_says_what_was_wasted():
         "busiest GPU": "1.0%",
         "idle since": "2026-11-21 10:30 UTC",
         "idle GPU-hours": "12.0",
-        "cost so far": "$12.00",
+        "cost while idle": "$12.00",
         "prices": "prices of 2026-11-21",
     }
     assert finding.reason == "All 8 GPUs of train have been below 5% for 1 h 30 min."
@@ -203,7 +203,7 @@ def test_the_evidence_says_what_was_wasted():
 
 def test_an_unknown_price_is_said_so():
     """And never counted as nothing."""
-    assert "no known price" in found().evidence["cost so far"]
+    assert "no known price" in found().evidence["cost while idle"]
 
 
 def test_the_label_is_one_that_compute_engine_takes():

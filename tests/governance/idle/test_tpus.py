@@ -125,7 +125,7 @@ def test_an_owner_reads_of_chips():
     assert finding.evidence["TPU chips"] == "4 x tpu-v6e, all reporting"
     assert "idle TPU chip-hours" in finding.evidence
     assert finding.title == "has idle TPUs"
-    assert finding.evidence["cost so far"].startswith("not known: ")
+    assert finding.evidence["cost while idle"].startswith("not known: ")
     assert finding.todo.startswith("use the TPU chips, or stop the VM")
     assert "GPU" not in finding.reason + finding.todo + "".join(finding.evidence)
 

@@ -179,7 +179,7 @@ def _cost(facts: IdleFacts, machine: Machine, began: datetime, brief: Brief) -> 
     now = brief.tick.now
     spent = bill([(kind_of(machine), (now - began) / timedelta(hours=1))], facts.prices)
     old = brief.policy.governance.prices_old
-    return {"cost so far": words(spent), "prices": basis(spent, facts.prices, now, old)}
+    return {"cost while idle": words(spent), "prices": basis(spent, facts.prices, now, old)}
 
 
 def _works(facts: IdleFacts, instance_id: str, threshold: float) -> bool:
