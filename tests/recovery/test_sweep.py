@@ -102,6 +102,17 @@ def test_a_marker_that_cannot_be_used_is_put_aside_with_its_reason(world, name, 
     assert world.notices() == ["quarantined"]
 
 
+@pytest.mark.parametrize("name", ["", "old/"])
+def test_a_folder_is_no_marker(world, name):
+    """The console writes such an object for each folder that somebody makes: ops needn't hear of it."""
+    world.store(f"preempted-jobs/{name}", b"")
+    world.preempt()
+    world.sweep_until_quiet()
+    assert world.names("preempted-jobs/") == [f"preempted-jobs/{name}"]
+    assert world.quarantined() == {}
+    assert world.notices() == ["recovered"]
+
+
 def test_a_bad_marker_does_not_stop_the_others(world):
     """One of them is put aside, the other one's job comes back."""
     world.store("preempted-jobs/../x", b"")

@@ -100,7 +100,7 @@ def account_of(function: Function, where: Where) -> Account:
 def _written(pattern: str, prefix: str) -> re.Pattern[str]:
     """Which objects a pattern of `bucket_writes` means, below the bucket-wide prefix."""
     folder = "[^/]+".join(map(re.escape, _PART.split(pattern)))
-    return re.compile(re.escape(prefix) + folder + (".+" if pattern.endswith("/") else ""), re.DOTALL)
+    return re.compile(re.escape(prefix) + folder + (".*" if pattern.endswith("/") else ""), re.DOTALL)
 
 
 class _Entering:

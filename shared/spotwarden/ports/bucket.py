@@ -31,6 +31,11 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
         """By what cannot be the same of two objects; a mapping has no hash of its own."""
         return hash((self.name, self.generation))
 
+    @property
+    def is_folder(self) -> bool:
+        """Whether it only stands for a folder: the console and gcsfuse write such an object for each."""
+        return not self.size and self.name.endswith("/")
+
 
 class Stored(msgspec.Struct, frozen=True, kw_only=True):
     """The content of an object, the generation it was read at, and its custom metadata then."""

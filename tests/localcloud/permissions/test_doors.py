@@ -133,6 +133,13 @@ def test_objects_that_are_its_own_are_written_and_read(bucket: Any):
     assert blob.media_link.startswith(os.environ["STORAGE_EMULATOR_HOST"])
 
 
+def test_so_is_the_object_that_stands_for_its_folder(bucket: Any):
+    """It begins as IAM's condition says, as all below it does."""
+    blob = bucket.blob("spotwarden/")
+    blob.upload_from_string(b"")
+    blob.delete()
+
+
 @pytest.mark.parametrize("name", ["train/metadata/create-instance.sh", "spotwarden", "xspotwarden/one"])
 def test_other_objects_are_not_written(bucket: Any, name: str):
     """The names that a function writes are in its row."""

@@ -68,6 +68,12 @@ def test_of_those_that_say_nothing_some_names_are_kept(store, monkeypatch):
     assert Heartbeat(job="b", node="b") in heard.of("b")
 
 
+def test_a_folder_is_no_heartbeat(store):
+    """The console writes such an object for each folder that somebody makes."""
+    store.put("heartbeats/", b"", {})
+    assert read_beats(store, LAYOUT).junk == ()
+
+
 def lists_for(store, jobs, job, nodes=()):
     """What is heard of a job by who looks at some, and how many lists that takes."""
     lists = []

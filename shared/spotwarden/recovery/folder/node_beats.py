@@ -65,7 +65,7 @@ def _heard(layout: Layout, rows: Iterable[Entry]) -> HeardBeats:
     by_job: dict[str, dict[Heartbeat, NodeBeat]] = {}
     junk: list[str] = []
     room = TEXT_AT_MOST
-    for entry in rows:
+    for entry in (row for row in rows if not row.is_folder):
         room -= max(sum(map(len, entry.metadata.values())) - ELSE, 0)
         found = _node_beat(layout, entry, brief=room < 0)
         if found is None:

@@ -83,8 +83,10 @@ def look_up(store: Store, layout: Layout, markers: Sequence[Marker]) -> Markers:
 def read_marker(store: Store, layout: Layout, entry: Entry) -> Marker | UnusableMarker | None:
     """The marker; None where it went away, or was written anew, between the listing and the reading.
 
-    An empty one is not read: the listing says all of it.
+    An empty one is not read: the listing says all of it. A folder is none.
     """
+    if entry.is_folder:
+        return None
     data = b""
     try:
         node = node_of(layout, entry.name)
