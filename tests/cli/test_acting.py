@@ -420,3 +420,16 @@ def test_a_second_stop_says_who_came_first(shop):
     said = shop.ok("stop", "my-job", "--yes")
     assert "There is nothing to stop: my-job is closed since " in said
     assert "stopped by ada@example.com: wrong data, and none of its VMs runs" in said
+
+
+def test_a_job_that_has_used_up_its_budget_is_not_restarted(shop):
+    """By the price table; cap_runtime would stop it again a quarter of an hour later."""
+    shop.workstation._environment["SPOTWARDEN_PRICES"] = str(PRICES)
+    shop.put(CreateScript(job="my-job"), f"{SPOT}a2-highgpu-1g\n".encode())
+    shop.put(JobFileName(job="my-job"), b"budget = 3\n")
+    at, ids = NOW - 2 * HOUR, {"my-job": "1"}
+    shop.record(state=AttemptState.STOPPED, created=at, started=at, updated=NOW, instances=ids)
+    said = shop.refused("restart", "my-job")
+    assert "It has used $3.86 of its budget of $3.00. Nothing was changed." in said
+    assert "Raise `budget` in my-job/metadata/job.toml" in said
+    assert shop.attempt(2) is None

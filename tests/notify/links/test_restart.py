@@ -526,6 +526,20 @@ def test_a_budget_that_nobody_can_count_is_not_restarted_by_a_link(stopped, scri
     assert "is on record" in web.click(web.token(Way.RESTART)).text
 
 
+def test_a_job_that_has_used_up_its_budget_is_not_restarted_by_a_link(stopped):
+    """By the price table; once the budget is raised, it is."""
+    web = stopped()
+    web.world.settings = replace(web.world.settings, prices_file=PRICES)
+    web.world.store(JobFileName(job="test-vm"), b"budget = 0.001\n")
+    page = web.click(web.token(Way.RESTART))
+    assert page.status_code == 409
+    assert re.search(r"It has used \$0\.\d\d of its budget of \$0\.00\. Nothing was changed\.", page.text)
+    assert "Raise `budget` in test-vm/metadata/job.toml" in page.text
+    assert len(web.world.attempts()) == 1
+    web.world.store(JobFileName(job="test-vm"), b"budget = 5\n")
+    assert "is on record" in web.click(web.token(Way.RESTART)).text
+
+
 def test_what_a_restart_by_link_leaves_out_is_said_on_its_page(stopped):
     """And that its cost is not known, and its deadline past: the button is there all the same."""
     web = stopped(CUSTOM)

@@ -25,10 +25,12 @@ from spotwarden.model.spans import moment
 from spotwarden.notify.links.carrying import Carried, carry_out, look_at_rest
 from spotwarden.notify.links.considering import consider
 from spotwarden.notify.links.ending import end, restarted_since
+from spotwarden.notify.links.launchable import overspent
 from spotwarden.notify.links.offer_facts import look, look_at_all
 from spotwarden.notify.links.reply import AnswerVerdict, OfferFacts, OfferStanding
 from spotwarden.notify.links.restarting import stopped_since
 from spotwarden.recovery import submission
+from spotwarden.recovery.kinds.price_file import read_prices
 
 WATCH = timedelta(seconds=30)
 """How long a create request that was under way when its job was closed is waited for; one that was not
@@ -178,7 +180,7 @@ def restart(job: str) -> None:
 
 
 def _check_launch(context: Context, offer_facts: OfferFacts) -> None:
-    """Refuse what `submit` would refuse of the stored script: what compliance stops, or nobody can price.
+    """Refuse what compliance stops, what nobody can price, and what has used up its budget.
 
     A script that can't be read is told by recovery, which may launch what ran before.
     """
@@ -188,5 +190,8 @@ def _check_launch(context: Context, offer_facts: OfferFacts) -> None:
     if isinstance(facts.launch, Launch):
         check_allowed(context, facts.launch, facts.file, facts.owner)
         check_priced(context, facts.launch, facts.file, facts.owner)
+        table = read_prices(context.settings.prices_file)
+        if over := overspent(facts, facts.launch, table, clock.now()):
+            raise refuse(over)
     if facts.file.deadline is not None and facts.file.deadline <= clock.now():
         click.echo(f"warning: its deadline, {moment(facts.file.deadline)}, is past", err=True)

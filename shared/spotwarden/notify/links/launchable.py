@@ -1,6 +1,7 @@
 """What a restart by link is asked before it claims an attempt: as commands are, by what is in the bucket."""
 
 from collections.abc import Sequence
+from datetime import datetime
 
 from msgspec.structs import replace
 
@@ -8,6 +9,7 @@ from spotwarden.engine.context import SweepContext
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.launch import Launch
+from spotwarden.model.prices import PriceTable
 from spotwarden.model.spans import moment
 from spotwarden.notify.links.reply import AnswerVerdict
 from spotwarden.notify.links.standing import barred
@@ -19,11 +21,12 @@ from spotwarden.recovery.kinds.machines import launches, machine_key
 from spotwarden.recovery.kinds.price_file import kept_prices, of_launches
 from spotwarden.recovery.kinds.prices import price_of
 from spotwarden.recovery.kinds.unpriced_budget import kind_of, uncounted, unenforced, ways
+from spotwarden.recovery.kinds.used_budget import used_budget
 from spotwarden.recovery.places.place_records import read_record
 
 
 def check_launch(context: SweepContext, facts: JobFacts, verdict: AnswerVerdict) -> AnswerVerdict:
-    """The verdict; barred where compliance would stop what is launched, or a budget can't be enforced.
+    """The verdict; barred where compliance would stop the job, or its budget can't be enforced or is used up.
 
     What a script that can't be read comes to is told by recovery, which may launch what ran before.
     """
@@ -40,9 +43,23 @@ def check_launch(context: SweepContext, facts: JobFacts, verdict: AnswerVerdict)
         return cost
     if cost:
         notes.append(cost)
+    if over := overspent(facts, launch, kept_prices(context.settings.prices_file), context.tick.now):
+        return over
     if file.deadline is not None and file.deadline <= context.tick.now:
         notes.append(f"its deadline, {moment(file.deadline)}, is past")
     return replace(verdict, notes=(*map(_sentence, notes), *verdict.notes))
+
+
+def overspent(facts: JobFacts, launch: Launch, table: PriceTable, now: datetime) -> AnswerVerdict | None:
+    """The verdict on a job whose budget is used up, by the prices of this table; None where it isn't."""
+    budget = used_budget(facts, launch, table, now)
+    if budget is None:
+        return None
+    return barred(
+        f"{facts.job} was not restarted",
+        f"It has used ${budget.used:.2f} of its budget of ${budget.limit:.2f}. Nothing was changed.",
+        instead=f"Raise `budget` in {facts.job}/metadata/job.toml, then try again.",
+    )
 
 
 def _stopped(job: str, reasons: Sequence[str]) -> AnswerVerdict:
