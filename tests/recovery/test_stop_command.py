@@ -539,3 +539,51 @@ def test_a_stop_that_slept_before_it_wrote_anything_leaves_alone_what_was_restar
     carried = owner.stop()
     assert carried.verdict.title == "test-vm was restarted after this stop"
     assert running(world) == ["test-vm"]
+
+
+@pytest.fixture
+def looked_before(ada, monkeypatch):
+    """An owner whose `stop` looks at a closed job just before somebody restarts it."""
+
+    def build(script, **slept):
+        owner = ada(script)
+        owner.world.settle(2)
+        owner.stop()
+        owner.world.wait(minutes=5)
+        late, run = look_at_all, []
+
+        def sleeps(context, offer):
+            seen = late(context, offer)
+            if not run:
+                run.append(1)
+                owner.world.wait(**slept)
+                restart(owner)
+            return seen
+
+        monkeypatch.setitem(globals(), "look_at_all", sleeps)
+        return owner
+
+    return build
+
+
+@pytest.mark.parametrize("script", [SCRIPT, KEPT, GANG], ids=["one", "kept", "gang"])
+def test_a_stop_that_finds_nothing_to_stop_looks_whether_a_restart_came_meanwhile(looked_before, script):
+    """One that was typed before the stop: nobody is told that the job is over while it starts."""
+    owner = looked_before(script, seconds=0)
+    carried = owner.stop()
+    assert carried.verdict.done.startswith(f"{owner.world.job} is closed as stopped")
+    owner.world.settle(6)
+    assert owner.world.attempts()[-1].state is AttemptState.STOPPED
+    assert running(owner.world) == []
+
+
+@pytest.mark.parametrize("script", [KEPT, GANG], ids=["kept", "gang"])
+def test_a_stop_that_slept_before_it_deleted_leaves_alone_what_was_restarted_since(looked_before, script):
+    """The stopped VMs, too: the new attempt starts with them, and would end with them."""
+    owner = looked_before(script, seconds=90)
+    carried = owner.stop(delete=True)
+    assert carried.verdict.title == f"{owner.world.job} was restarted after this stop"
+    assert {vm.status for vm in owner.world.instances()} == {Status.TERMINATED}
+    owner.world.settle(6)
+    assert owner.world.attempts()[-1].state is AttemptState.RUNNING
+    assert running(owner.world) == sorted(owner.world.ids)

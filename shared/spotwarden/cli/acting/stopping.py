@@ -16,6 +16,7 @@ from spotwarden.cli.interrupted import so_far
 from spotwarden.cli.launching.compliance import check_allowed
 from spotwarden.cli.launching.priced import check_priced
 from spotwarden.create_script.request.stored import with_launch
+from spotwarden.engine.chain import newest_number
 from spotwarden.model.action import WriteAttempt
 from spotwarden.model.attempt import AttemptState
 from spotwarden.model.launch import Launch
@@ -97,8 +98,8 @@ def end_job(
         newest = look_at_all(command.sweep, command.offer)
         return restarted_since(newest, closed, command.sweep.tick.now) or ending(newest)
 
-    executor = command.sweep.executor
-    carried = carry_out(executor, ending(offer_facts), again)
+    executor, head = command.sweep.executor, _head(command)
+    carried = carry_out(executor, ending(offer_facts), again, head)
     closed = max((step.record.number for step in carried.done if isinstance(step, WriteAttempt)), default=0)
     if carried.done:
         so_far(
@@ -122,7 +123,7 @@ def end_job(
         # A sweep that was under way may have asked for VMs, or begun another attempt, before it saw the end.
         pause(EACH.total_seconds())
         left -= EACH
-        carried = carry_out(executor, again(), again)
+        carried = carry_out(executor, again(), again, head)
         if carried.done:
             done = f"{done}; {carried.verdict.done}"
         if any(isinstance(step, WriteAttempt) for step in carried.done):
@@ -132,6 +133,12 @@ def end_job(
         return carried
     hidden = newest.job.unsure if newest.job else ""
     return carried._replace(verdict=replace(carried.verdict, done=done), hidden=hidden)
+
+
+def _head(command: JobCommand) -> Callable[[], int]:
+    """What lists the number of the job's newest record."""
+    sweep = command.sweep
+    return partial(newest_number, sweep.cloud.store, sweep.settings.layout, command.offer.job)
 
 
 def _is_placing(offer_facts: OfferFacts) -> bool:

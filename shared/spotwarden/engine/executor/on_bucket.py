@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from spotwarden import typed
+from spotwarden.engine.chain import heads, newest_number
 from spotwarden.engine.decoding import decoded
 from spotwarden.engine.executor.outside import JSON, ExecutorContext
 from spotwarden.layout import (
@@ -15,7 +16,6 @@ from spotwarden.layout import (
     InstanceId,
     LaunchedRecord,
     MarkerName,
-    NotInLayoutError,
     ObjectName,
     OpenJob,
     Quarantined,
@@ -80,7 +80,7 @@ def write_attempt(context: ExecutorContext, action: WriteAttempt) -> Done:
     """
     record = action.record
     if not action.generation and not action.fresh:
-        numbers = heads(context, record.job)
+        numbers = heads(context.cloud.store, context.layout, record.job)
         newest = max(numbers, default=0)
         if numbers.get(newest, 0) != action.after or newest >= record.number:
             raise ConflictError(f"the chain of {record.job} already has attempt {newest}")
@@ -88,20 +88,9 @@ def write_attempt(context: ExecutorContext, action: WriteAttempt) -> Done:
     return _write(context, object_name, pretty(record), action.generation, spaced=action.later)
 
 
-def heads(context: ExecutorContext, job: str) -> dict[int, int]:
-    """The generation of each record of a job's chain, by its number."""
-    found: dict[int, int] = {}
-    for entry in context.cloud.store.entries(context.layout.attempts(job)):
-        with suppress(NotInLayoutError):
-            object_name = context.layout.parse(entry.name)
-            if isinstance(object_name, AttemptRecord):
-                found[object_name.attempt] = entry.generation
-    return found
-
-
 def expect_newest(context: ExecutorContext, job: str, attempt: int, generation: int) -> None:
     """Look whether the attempt is still the newest on its chain, and as it was read; else `ConflictError`."""
-    numbers = heads(context, job)
+    numbers = heads(context.cloud.store, context.layout, job)
     newest = max(numbers, default=0)
     if (newest, numbers.get(newest, 0)) != (attempt, generation):
         raise ConflictError(f"the chain of {job} already has attempt {newest}")
@@ -117,7 +106,7 @@ def close_job(context: ExecutorContext, action: CloseJob) -> Done:
 
 def _close_newest(context: ExecutorContext, action: CloseJob) -> Done:
     store, layout = context.cloud.store, context.layout
-    newest = max(heads(context, action.job), default=0)
+    newest = newest_number(store, layout, action.job)
     stored = store.read(layout.build(AttemptRecord(job=action.job, attempt=newest))) if newest else None
     if stored is None:
         return Done()

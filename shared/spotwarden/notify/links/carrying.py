@@ -18,6 +18,7 @@ AT_WORK_SECONDS, EVERY_SECONDS = 20, 1
 TRIES = 5
 """How often a job that changes under our hands is looked at anew."""
 
+_ENDS = StopInstance | DeleteInstance | DeleteGroup
 _GOING = "resourceNotReady"
 """What the delete of a group is refused with that is being deleted already."""
 
@@ -46,13 +47,25 @@ def look_at_rest(look: Callable[[], OfferFacts], now: datetime, pause: Callable[
     return look()
 
 
-def carry_out(executor: Executor, verdict: AnswerVerdict, consider: Callable[[], AnswerVerdict]) -> Carried:
-    """Do what the verdict says; `consider` gives a new one where it rests on what is no longer so."""
+def carry_out(
+    executor: Executor,
+    verdict: AnswerVerdict,
+    consider: Callable[[], AnswerVerdict],
+    newest: Callable[[], int] = int,
+) -> Carried:
+    """Do what the verdict says; `consider` gives a new one where it rests on what is no longer so.
+
+    `newest` lists the number of the job's newest record: behind the verdict's `head` another one tells of
+    what that has not seen.
+    """
     done: list[Change] = []
     for _ in range(TRIES):
+        if verdict.standing is OfferStanding.SETTLED and _is_behind(verdict, newest):
+            verdict = consider()
+            continue
         if verdict.standing is not OfferStanding.OPEN:
             return Carried(replace(verdict, changed=changed(done)), tuple(done))
-        outcomes = apply_steps(executor, verdict)
+        outcomes = apply_steps(executor, verdict, newest)
         done += [step for step, lost in zip(verdict.steps, outcomes, strict=False) if isinstance(lost, Done)]
         if silent := next((outcome for outcome in outcomes if isinstance(outcome, Unanswered)), None):
             return Carried(verdict, tuple(done), silent.detail)
@@ -83,10 +96,12 @@ def asked_of(verdict: AnswerVerdict) -> frozenset[int]:
     )
 
 
-def apply_steps(executor: Executor, verdict: AnswerVerdict) -> list[Outcome]:
+def apply_steps(executor: Executor, verdict: AnswerVerdict, newest: Callable[[], int] = int) -> list[Outcome]:
     """What came of each step; where one was lost, the others rest on what is no longer so."""
     outcomes: list[Outcome] = []
     for step in verdict.steps:
+        if isinstance(step, _ENDS) and _is_behind(verdict, newest):
+            return [*outcomes, Lost(detail="the job has a newer attempt")]
         outcome = executor.apply(step)
         if isinstance(step, DeleteGroup) and isinstance(outcome, Rejected) and outcome.code == _GOING:
             outcome = Done()
@@ -94,6 +109,11 @@ def apply_steps(executor: Executor, verdict: AnswerVerdict) -> list[Outcome]:
         if isinstance(outcomes[-1], Lost | Unanswered):
             break
     return outcomes
+
+
+def _is_behind(verdict: AnswerVerdict, newest: Callable[[], int]) -> bool:
+    """Whether somebody has written a record since the look that the verdict rests on."""
+    return verdict.head is not None and newest() > verdict.head
 
 
 def rejections(outcomes: Sequence[Outcome]) -> list[Rejected]:
@@ -123,7 +143,7 @@ def changed(done: Sequence[Change]) -> str:
 def refused(verdict: AnswerVerdict, rejected: Sequence[Rejected]) -> AnswerVerdict:
     """The verdict that the other side does not do it."""
     why = "; ".join(dict.fromkeys(refusal.message for refusal in rejected))
-    ends = any(isinstance(step, StopInstance | DeleteInstance | DeleteGroup) for step in verdict.steps)
+    ends = any(isinstance(step, _ENDS) for step in verdict.steps)
     runs = " What was to be stopped may still run, and cost money." if ends else ""
     title, says = "Compute Engine refused it", f"{why.rstrip('.')}.{runs}"
     return replace(verdict, standing=OfferStanding.BARRED, code=409, says=says, notes=(), title=title)

@@ -4,6 +4,8 @@ from datetime import datetime
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
+from msgspec.structs import replace
+
 from spotwarden.model.action import Change, DeleteInstance, StopInstance, WriteAttempt
 from spotwarden.model.attempt import CLOSED, Attempt, AttemptState, Try
 from spotwarden.model.facts import JobFacts
@@ -45,7 +47,7 @@ def end(
     meant = _meant(facts, delete=delete)
     closing = _closing(offer_facts, facts, now, why)
     if not meant and not closing:
-        return _over_already(facts)
+        return replace(_over_already(facts), head=_number(facts))
     if offer_facts.scratch and not policy.governance.discard_local_ssd and not delete and meant:
         return barred(
             f"{facts.job} has local SSDs",
@@ -69,7 +71,13 @@ def end(
         notes=_notes(offer_facts, facts, meant, delete=delete),
         steps=(*closing, *_steps(offer_facts, meant, group, now, delete=delete)),
         done=_done(facts, meant, closed=bool(closing), delete=delete),
+        head=closing[0].record.number if closing else _number(facts),
     )
+
+
+def _number(facts: JobFacts) -> int:
+    """The number of the newest record that was read; 0 where there is none."""
+    return facts.newest.number if facts.newest else 0
 
 
 def restarted_since(offer_facts: OfferFacts, closed: int, typed: datetime) -> AnswerVerdict | None:

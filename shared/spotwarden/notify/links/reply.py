@@ -54,7 +54,8 @@ class AnswerVerdict(msgspec.Struct, frozen=True, kw_only=True):
     `says` is one sentence on what would be done, or why not; `notes` are what to know of it, `facts` how
     things stand. `instead` is what else can be done, `command` by which command. `code` is HTTP's status.
     `answer` is for the case, `steps` are what to do else; `done` is what the record will say of it. `changed`
-    is what was done already when the rest turned out to be barred.
+    is what was done already when the rest turned out to be barred. `head` is the number of the job's newest
+    record that it rests on, with the one that it writes itself; None where a newer one changes nothing.
     """
 
     standing: OfferStanding
@@ -70,6 +71,7 @@ class AnswerVerdict(msgspec.Struct, frozen=True, kw_only=True):
     steps: tuple[Change, ...] = ()
     done: str = ""
     changed: str = ""
+    head: int | None = None
 
 
 class AnswerShown(msgspec.Struct, frozen=True, kw_only=True):
