@@ -237,6 +237,14 @@ class Guests:
         else:
             job.doomed.discard(vm.seen.id)
 
+    def is_fenced(self, job: Job, vm: Vm) -> bool:
+        """Whether its job kit finds, as it begins, that an attempt was begun when the VM was told of its end.
+
+        It runs nothing then; its owner may have started it just before the attempt had a VM.
+        """
+        later = [record for record in self._records(job) if record.number > self._number(job, vm)]
+        return any(record.early and vm.seen.id in record.replaces.values() for record in later)
+
     def _body(self, job: Job, vm: Vm, **said: bool) -> bytes:
         whose = {"job": job.name, "node": vm.node, "instance_id": vm.seen.id, "zone": vm.seen.zone}
         return msgspec.json.encode({**whose, "attempt": vm.seen.attempt, **said})

@@ -46,7 +46,8 @@ class Job(msgspec.Struct, kw_only=True):
     was `removed_late` was removed while it was being taken, which the log told late: it may come back, too.
     `hurt` is true once something befell it that it must come back from. `launches` counts its developer's
     own launches. `stopped` are the ids that its owner stopped last. `doomed` are the ids of its VMs that were
-    told of their end, `leaving` those that it may have a successor beside, to move to. `machines` are the
+    told of their end, `again` the place in the order of things at which its owner started some of them again,
+    by id, `leaving` those that it may have a successor beside, to move to. `machines` are the
     types of the VMs that it may have. The nodes of a gang that bends may be `told` before they are taken. One
     that is `cornered` has these lines of its owner's, by which it goes nowhere else, and is on-demand while
     there is no spot VM.
@@ -66,6 +67,7 @@ class Job(msgspec.Struct, kw_only=True):
     stopped: tuple[str, ...] = ()
     launches: int = 0
     doomed: set[str] = msgspec.field(default_factory=set)
+    again: dict[str, int] = msgspec.field(default_factory=dict)
     machines: tuple[str, ...] = MACHINES[:1]
     leaving: set[str] = msgspec.field(default_factory=set)
     told: bool = False

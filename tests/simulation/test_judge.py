@@ -83,3 +83,36 @@ def test_a_gang_that_bends_lacks_a_node_whose_name_others_have_only_where_that_w
     world.strangers.append(made.target_id)
     world.ports.notices.publish(b"{}", {"id": "1", "kind": kind, "job": job.name})
     assert len(open_ends(world)) == faults
+
+
+def started_beside(*slept):
+    """A world in which an owner starts a VM that was told of its end, and what was wrong with that."""
+    setting = Setting()
+    world = setting.world()
+    began = (c.Submit(kind=c.Kind.EARLY, zone=2), c.Pass(seconds=60), c.Announce(), c.Pass(seconds=10))
+    stopped = (c.Remove(keep=True), c.Pass(seconds=40), c.StartAgain())
+    faults, _ = setting.faults((*began, *slept, *stopped), world)
+    return world, faults
+
+
+@pytest.mark.parametrize(("calls", "changes"), [(2, True), (5, False)], ids=["claimed", "had looked"])
+def test_a_vm_that_was_told_of_its_end_may_be_started_beside_what_a_sweep_that_slept_makes(calls, changes):
+    """Its job kit finds the newer attempt, and runs nothing. Of any other two VMs of a job both train."""
+    slept = c.Sweep(calls=calls, changes=changes, then=c.Then.PAUSE)
+    world, faults = started_beside(slept)
+    assert faults == []
+    [job] = world.jobs
+    assert len(world.running(job)) == 2
+    job.doomed.clear()
+    assert "is open, but of 1 nodes ['early-0', 'early-0'] run" in open_ends(world)[0]
+
+
+def test_a_sweep_that_looks_after_the_start_makes_nothing_beside_it(monkeypatch):
+    """What the VM was told of was its former life."""
+
+    def believed(node, *_):
+        return node.marker is not None and node.marker.body.early
+
+    monkeypatch.setattr("spotwarden.recovery.observed.fates.announced", believed)
+    _, faults = started_beside()
+    assert "a launch of early-0 was asked for while it lives" in faults[0]

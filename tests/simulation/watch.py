@@ -132,15 +132,24 @@ class Watch:
             old = None if before is None else before.data
             for fault in ledger.faults(old, data, process.tick.sweep, self._cloud.clock.now()):
                 self._fault(f"{name}: {fault}")
-            self._stays(data)
+            self._stays(process, data)
         if name.endswith(NEVER_OURS) and process.tick.function != DEVELOPER:
             self._fault(f"a sweep wrote {name}")
 
-    def _stays(self, data: bytes) -> None:
-        """A job whose move was refused has one VM, and no second one beside it from now on."""
+    def _stays(self, process: Process, data: bytes) -> None:
+        """A job whose move was refused has one VM, and no second one beside it from now on.
+
+        Nobody told a sweep that slept that a VM which was told of its end has begun another life meanwhile.
+        """
         record = msgspec.json.decode(data)
-        if record["state"] == "running" and (job := self._nodes.get(record["job"])):
+        job = self._nodes.get(record["job"])
+        if job is None:
+            return
+        if record["state"] == "running":
             job.leaving -= {*record.get("instances", {}).values()}
+        if record.get("early") and not record.get("planned"):
+            replaced = record["replaces"].values()
+            job.doomed |= {vm for vm, at in job.again.items() if vm in replaced and process.began < at}
 
     def _launching(self, process: Process, request: Request, request_id: str) -> None:
         """A new launch is of one job, open when the sweep began, of which nothing lives any more."""

@@ -168,6 +168,10 @@ class World(Ground):
             job.over, job.over_since, job.hurt, job.stopped = "", None, False, ()
             for vm in vms:
                 self.cloud.compute.owner_starts(vm.seen.id)
+                if vm.seen.id in job.doomed:
+                    job.again[vm.seen.id] = self.sequence
+                if not self.guests.is_fenced(job, vm):
+                    job.doomed.discard(vm.seen.id)  # What it was told of was its former life.
             self.pass_time(timedelta(seconds=40))
 
     def _lag(self, command: c.Lag) -> None:
