@@ -100,6 +100,8 @@ class Oracle:
         self._opening: dict[str, int] = {}
         self._answered_mails: set[tuple[str, str]] = set()
         self._requests: set[str] = set()
+        self._carried_out: set[str] = set()
+        self._removal_of: dict[str, str] = {}
         self.ran: set[str] = set()
         self.ran_since: set[str] = set()
         self._asked_to_go: dict[str, datetime] = {}
@@ -261,6 +263,9 @@ class Oracle:
     def changed(self, vm: Vm, before: Status | None) -> None:
         """No job ever has two live attempts, and no node two live instances."""
         self._write_down(vm, before)
+        if vm.seen.status not in UP and (request_id := self._removal_of.pop(vm.seen.id, "")):
+            # A request that was refused may come again, and is judged anew.
+            self._carried_out.add(request_id)
         self._world.note(f"    {vm.seen.name} {vm.seen.id[-4:]} in {vm.seen.zone} is {vm.seen.status.value}")
         job = self._world.mine.get(vm.seen.id)
         if job is None:
@@ -496,9 +501,12 @@ class Oracle:
     def _removing(self, process: Process, call: str, zone: str, vm_id: str, request_id: str) -> None:
         """A VM goes by its owner's word, by an arrived warning, or with what Compute Engine took."""
         vm = self._world.compute.find(zone, vm_id)
-        if vm is None or request_id in self._requests:
+        if vm is None or request_id in self._carried_out:
+            return
+        if request_id in self._requests and vm.seen.status not in UP:
             return
         self._requests.add(request_id)
+        self._removal_of[vm_id] = request_id
         job, function = self._world.mine.get(vm_id), process.tick.function
         who = f"{call} of {vm.seen.name} {vm_id[-4:]} by {process.tick.sweep}"
         if job is None:

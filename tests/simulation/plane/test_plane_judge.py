@@ -155,6 +155,22 @@ def test_a_remedy_is_overdue_only_since_ops_let_the_functions_act():
         assert "and nothing followed" in "; ".join(SETTING.faults(commands)[0])
 
 
+def test_a_removal_that_was_refused_is_judged_anew_when_it_is_asked_for_again():
+    """It may have become wrong meanwhile; what was carried out is not asked for a second time."""
+    world = PlaneWorld()
+    with silenced():
+        for command in _launched():
+            world.do(command)
+    [vm] = world.vms_of(world.jobs[0])
+    process, request = world.sweep_process(p.Function.COMPLY), (vm.seen.zone, vm.seen.id, "r-1")
+    for _ in range(2):
+        world.oracle.asking(process, "stop", request, {})
+    assert len(world.oracle.broken) == 2
+    world.compute.stop(*request)
+    world.oracle.asking(process, "stop", request, {})
+    assert len(world.oracle.broken) == 2
+
+
 @pytest.mark.parametrize(("seconds", "false"), [(10, False), (60, True)])
 def test_a_wait_for_room_ends_once_a_program_has_run(seconds, false):
     """A VM that is lost before that has changed nothing for its owner."""
