@@ -134,6 +134,46 @@ def test_all_rules_are_explained_unless_one_is_named(shop):
     assert said["exempt"] == []
 
 
+OWN = 'max_runtime = "20h"\nbudget = 10\n'
+BOTH = POLICY + '[job_cap]\nmax_runtime = "9h"\nbudget = 99.0\n'
+
+
+@pytest.mark.parametrize(
+    ("policy", "own", "time", "money"),
+    [
+        (POLICY, "", ["no bound", "default", ""], ["no bound", "default", ""]),
+        (POLICY, OWN, ["20h", "job", ""], ["10", "job", ""]),
+        (BOTH, OWN, ["9h", "policy", "job.toml says 20h"], ["10", "job", ""]),
+        (
+            POLICY,
+            OWN + "price_per_hour = 2.5\n",
+            ["20h", "job", ""],
+            ["10", "job", "at its price_per_hour of 2.5"],
+        ),
+        (
+            BOTH,
+            OWN + "price_per_hour = 2.5\n",
+            ["9h", "policy", "job.toml says 20h"],
+            ["99", "policy", "job.toml says 10 at its price_per_hour of 2.5; both hold"],
+        ),
+    ],
+    ids=["nobody", "the job", "the lower one", "its own price", "both"],
+)
+def test_the_time_and_the_budget_of_a_job_are_explained(shop, policy, own, time, money):
+    """They stand outside of its rules, and hold beside those of the policy."""
+    Path(shop._environment["SPOTWARDEN_POLICY"]).write_text(policy)
+    job_toml(shop, own)
+    said = json.loads(shop.ok("policy", "explain", "test-vm", "--rule", "job_cap", "--json"))
+    rows = {name: [holds, source, note] for _, name, holds, source, _, note in said["limits"]}
+    assert (rows["max_runtime"], rows["budget"]) == (time, money)
+
+
+def test_what_a_policy_does_not_bound_comes_from_the_defaults(shop):
+    """Also where that is an empty table."""
+    said = json.loads(shop.ok("policy", "explain", "test-vm", "--rule", "early_stop", "--json"))
+    assert {source for _, _, _, source, _, _ in said["limits"]} == {"default"}
+
+
 def test_who_keeps_it_is_said(shop, world):
     """The job's file, once for all rules; a label, by VM."""
     day = TODAY + timedelta(days=2)

@@ -140,11 +140,12 @@ def _by_policy(policy: Policy, rule: str) -> Iterator[tuple[EffectiveLimit, Leni
     base = policy.rule(rule)
     for field in msgspec.structs.fields(base):
         value = getattr(base, field.name)
+        usual = field.default if field.default_factory is msgspec.NODEFAULT else field.default_factory()
         yield (
             EffectiveLimit(
                 name=field.name,
                 value=value,
-                source=LimitSource.DEFAULT if value == field.default else LimitSource.POLICY,
+                source=LimitSource.DEFAULT if value == usual else LimitSource.POLICY,
                 ceiling=_declared(policy, rule, field.name),
             ),
             base.LENIENT[field.name],

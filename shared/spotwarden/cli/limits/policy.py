@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import click
 import msgspec
+from msgspec.structs import replace
 
 from spotwarden import clock
 from spotwarden.cli.completing import job_names
@@ -23,7 +24,7 @@ from spotwarden.model.fleet import Machine
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.opening import zone_of
 from spotwarden.model.policy import RULES, Mode, Policy
-from spotwarden.model.precedence import explain, team_of
+from spotwarden.model.precedence import EffectiveLimit, LimitSource, explain, team_of
 from spotwarden.model.values import written
 from spotwarden.recovery.folder.chain import as_told
 from spotwarden.recovery.folder.job_folder import look_at_job
@@ -128,7 +129,8 @@ def _explained(context: Context, known: Policy, job: str, rules: tuple[str, ...]
 
 
 def _rows(known: Policy, rule: str, facts: JobFacts) -> Iterator[LimitRow]:
-    for held in explain(known, rule, owner=facts.owner, job_file=facts.file):
+    for limit in explain(known, rule, owner=facts.owner, job_file=facts.file):
+        held = _with_own(limit, facts.file) if rule == "job_cap" else limit
         yield LimitRow(
             rule=rule,
             value=held.name,
@@ -137,6 +139,24 @@ def _rows(known: Policy, rule: str, facts: JobFacts) -> Iterator[LimitRow]:
             ceiling="" if held.ceiling is None else written(held.ceiling),
             note=held.note,
         )
+
+
+def _with_own(held: EffectiveLimit, file: JobFile) -> EffectiveLimit:
+    """A job's own time and budget count beside the policy's: the lower one holds.
+
+    A budget at a price of the job's own can't be compared with one in USD; both hold.
+    """
+    own = {"max_runtime": file.max_runtime, "budget": file.budget}.get(held.name)
+    if own is None:
+        return held
+    note = ""
+    if held.name == "budget" and file.price_per_hour:
+        note = f"at its price_per_hour of {file.price_per_hour:g}"
+        if held.value is not None:
+            return replace(held, note=f"job.toml says {written(own)} {note}; both hold")
+    if held.value is not None and own > held.value:
+        return replace(held, note=f"job.toml says {written(own)}")
+    return replace(held, value=own, source=LimitSource.JOB, note=note)
 
 
 def _exemptions(context: Context, known: Policy, rules: tuple[str, ...], facts: JobFacts) -> Iterator[str]:
