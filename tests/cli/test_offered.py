@@ -6,6 +6,8 @@ from msgspec.structs import replace
 
 from spotwarden.cli.launching.near import unknown_kind
 from spotwarden.cli.launching.offered import check_offered
+from spotwarden.cli.launching.other_places import warn_of_places
+from spotwarden.model.jobfile import JobFile
 from spotwarden.model.launch import Choice
 from tests.fakes.compute import MemoryCompute
 from tests.fakes.trouble import unanswered
@@ -65,6 +67,39 @@ def at(place, kind="zones"):
     request = LAUNCH.request
     path = request.path.replace(f"zones/{LAUNCH.place}", f"{kind}/{place}")
     return replace(LAUNCH, choices=(Choice(place=place, request=replace(request, path=path)),))
+
+
+@pytest.mark.parametrize(
+    ("places", "says"),
+    [
+        ((), ""),
+        (("us-central1", OTHER), ""),
+        (("us-cental1",), "offers g2-standard-4, so the job never moves there. Did you mean us-central1?"),
+        ((OTHER, "mars-north1"), "no zone of mars-north1"),
+    ],
+)  # fmt: skip
+def test_a_place_without_the_machine_is_warned_of(compute, capsys, places, says):
+    """It would be passed over each time, and nobody would hear why."""
+    warn_of_places(compute, LAUNCH, JobFile(places=places))
+    said = " ".join(capsys.readouterr().err.split())
+    assert said.startswith("warning: ") if says else said == ""
+    assert says in said
+
+
+def test_a_place_that_has_only_another_machine_of_the_job_is_one(compute, capsys):
+    """It may go there as that."""
+    compute.offer("g2-standard-8", ["us-central1-a"])
+    warn_of_places(compute, LAUNCH, JobFile(places=("us-central1-a",)))
+    assert "offers g2-standard-4," in capsys.readouterr().err
+    warn_of_places(compute, LAUNCH, JobFile(places=("us-central1-a",), machines=("g2-standard-8",)))
+    assert capsys.readouterr().err == ""
+
+
+def test_of_places_that_cannot_be_asked_nothing_is_said(compute, capsys):
+    """Lists that fail are no reason to warn of anything."""
+    compute.trouble.order("offers", unanswered(after_work=False))
+    warn_of_places(compute, LAUNCH, JobFile(places=("mars-north1",)))
+    assert capsys.readouterr().err == ""
 
 
 TYPES = ("n1-standard-1", "n1-standard-4", "n1-standard-8", "g2-standard-4", "nvidia-tesla-t4", "nvidia-l4")

@@ -26,7 +26,7 @@ def check_offered(compute: Compute, launch: Launch) -> None:
     with suppress(RejectedError, UnansweredError):
         found = compute.offers(machine, accelerators)
     zonal = "/zones/" in launch.request.path
-    if found is None or not machine or _may_be(place, found.zones | found.unreachable, zonal=zonal):
+    if found is None or not machine or is_served(place, found.zones | found.unreachable, zonal=zonal):
         return
     zones = found.zones
     kinds = f" with {', '.join(sorted(accelerators))}" if accelerators else ""
@@ -39,8 +39,7 @@ def check_offered(compute: Compute, launch: Launch) -> None:
         )
     what, places = ("zone", zones) if zonal else ("region", {*map(region_of, zones)})
     raise click.UsageError(
-        f"{place!r} is not a {what} that offers {machine}{kinds}. Nothing was sent."
-        f"\n{_instead(place, places)}"
+        f"{place!r} is not a {what} that offers {machine}{kinds}. Nothing was sent.\n{instead(place, places)}"
     )
 
 
@@ -56,11 +55,12 @@ def check_offered_anywhere(compute: Compute, launch: Launch) -> None:
             raise click.UsageError(unknown_kind(compute, launch.machine, launch.accelerators, launch.place))
 
 
-def _may_be(place: str, zones: Collection[str], *, zonal: bool) -> bool:
+def is_served(place: str, zones: Collection[str], *, zonal: bool = False) -> bool:
+    """Whether the place is one of the zones, or, unless it must be one, a region of theirs."""
     return place in zones or (not zonal and place in map(region_of, zones))
 
 
-def _instead(place: str, places: Collection[str]) -> str:
+def instead(place: str, places: Collection[str]) -> str:
     """What was meant, where one is near; else where one may go."""
     if near := get_close_matches(place, sorted(places), n=1):
         return f"Did you mean {near[0]}?"

@@ -22,6 +22,7 @@ from spotwarden.cli.launching.limits_file import file_of, job_file
 from spotwarden.cli.launching.offered import check_offered
 from spotwarden.cli.launching.options import asked_of, with_options
 from spotwarden.cli.launching.other_machines import check_fitting, check_others
+from spotwarden.cli.launching.other_places import warn_of_places
 from spotwarden.cli.launching.package import has_requirements
 from spotwarden.cli.launching.priced import check_priced
 from spotwarden.cli.launching.program import check_program
@@ -185,6 +186,7 @@ def _launch(
         raise click.ClickException(problem)
     check_offered(context.cloud.compute, package.launch)
     check_others(context, package.launch, file)
+    warn_of_places(context.cloud.compute, package.launch, file)
     check_priced(context, package.launch, file, record.by)
     storing(asked.job)
     with staging(context, first) as stage:

@@ -12,6 +12,7 @@ from spotwarden.cli.launching.compliance import check_allowed
 from spotwarden.cli.launching.foretold import foretold
 from spotwarden.cli.launching.offered import check_offered
 from spotwarden.cli.launching.other_machines import check_fitting, check_others
+from spotwarden.cli.launching.other_places import warn_of_places
 from spotwarden.cli.launching.priced import check_priced
 from spotwarden.cli.launching.reading import read_script
 from spotwarden.cli.launching.resuming import warning_of_script
@@ -66,6 +67,7 @@ def submit(script: Path, job: str, code: Path | None, owner: str, *, again: bool
     check_allowed(context, package.launch, facts.file, owner)
     check_offered(context.cloud.compute, package.launch)
     check_others(context, package.launch, facts.file)
+    warn_of_places(context.cloud.compute, package.launch, facts.file)
     check_priced(context, package.launch, facts.file, owner)
     if warning := warning_of_script(package.launch, code):
         click.echo(warning, err=True)
