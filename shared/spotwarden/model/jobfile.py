@@ -14,6 +14,8 @@ MOST = 1e15
 Amount = Annotated[float, msgspec.Meta(ge=0, le=MOST)]
 """Neither *not a number* nor without end: no limit could be held against them."""
 
+Times = Annotated[int, msgspec.Meta(ge=0)]
+
 NodeRange = Annotated[str, msgspec.Meta(pattern=r"^([1-9]\d{0,2}:[1-9]\d{0,2})?$")]
 
 
@@ -41,8 +43,8 @@ class JobFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
     owner: str = ""
     email: str = ""
-    max_restarts: int | None = None
-    max_preemptions: int | None = None
+    max_restarts: Times | None = None
+    max_preemptions: Times | None = None
     max_runtime: timedelta | None = None
     budget: Amount | None = None
     price_per_hour: Amount | None = None
@@ -50,7 +52,7 @@ class JobFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     deadline: Moment | None = None
     places: tuple[str, ...] | None = None
     move: bool = True
-    on_demand_after: int | None = None
+    on_demand_after: Times | None = None
     machines: tuple[str, ...] = ()
     machine_order: MachineOrder = MachineOrder.WRITTEN
     ladder: tuple[Rung, ...] | None = None

@@ -73,6 +73,12 @@ def test_a_job_may_set_every_limit_of_its_own(said):
     assert file.problem == ""
 
 
+def test_a_file_from_an_editor_on_windows_is_read(said):
+    """It begins with a byte order mark, and its lines end with a carriage return."""
+    file = said(b"\xef\xbb\xbfmax_restarts = 3\r\nbudget = 5\r\n")
+    assert (file.problem, file.max_restarts, file.budget) == ("", 3, 5)
+
+
 def test_a_job_without_a_file_sets_nothing(world):
     """The policy's limits hold."""
     file = look_at_job(world.cloud.store, world.layout, "test-vm").file
@@ -86,12 +92,24 @@ def test_a_job_without_a_file_sets_nothing(world):
         b"max_restarts = ",
         b"max_restart = 3",
         b'max_restarts = "many"',
+        b"max_restarts = -1",
+        b"on_demand_after = -1",
         b"deadline = 2026-12-01T12:00:00",
         b'max_runtime = "two days"',
         b"\xff",
         b"#" * 1_100_000,
     ],
-    ids=["no TOML", "an unknown word", "no number", "no zone of time", "no duration", "no text", "too large"],
+    ids=[
+        "no TOML",
+        "an unknown word",
+        "no number",
+        "less than none",
+        "before the first",
+        "no zone of time",
+        "no duration",
+        "no text",
+        "too large",
+    ],
 )
 def test_a_file_that_cannot_be_read_says_why_and_sets_nothing(said, text):
     """None of it: half a file would be a guess."""

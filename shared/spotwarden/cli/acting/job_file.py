@@ -23,7 +23,7 @@ def change_job_file(context: Context, tick: Tick, job: str, *, by: str, **change
     object_name = layout.build(JobFileName(job=job))
     for _ in range(TRIES):
         stored = store.read(object_name)
-        text = stored.data.decode(errors="replace") if stored else ""
+        text = stored.data.decode("utf-8-sig", errors="replace") if stored else ""
         if problem := read_job_file(store, layout, job).problem:
             raise click.ClickException(f"{problem}; fix it first. Nothing was changed")
         step = StoreObject(

@@ -1,8 +1,10 @@
 """What `spotwarden run` says of limits, as the job's own `job.toml`."""
 
 import re
+from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
+from typing import Any
 
 import click
 import msgspec
@@ -43,7 +45,7 @@ def file_of(text: str) -> JobFile:
 
 def _own(path: Path) -> str:
     try:
-        own = path.read_text(encoding="utf-8")
+        own = path.read_text(encoding="utf-8-sig")
     except (OSError, ValueError) as error:
         raise click.UsageError(f"--job-toml: {path} cannot be read: {error}") from error
     _hold(own, str(path))
@@ -60,6 +62,17 @@ def _hold(text: str, what: str) -> None:
     for rule in file.rules:
         if slip := misread(rule, file):
             raise click.UsageError(f"--job-toml: {what} is invalid: {slip}")
+    _warn_of_half(file.rules.get("early_stop", {}))
+
+
+def _warn_of_half(early_stop: Mapping[str, Any]) -> None:
+    """A metric and its patience only work together; the policy may have the other one."""
+    for said, missing in (("metric", "patience"), ("patience", "metric")):
+        if early_stop.get(said) and not early_stop.get(missing):
+            click.echo(
+                f"warning: in [rules.early_stop], {said} works only with {missing}, which isn't in the file",
+                err=True,
+            )
 
 
 def _in_plain_words(error: Exception) -> str:

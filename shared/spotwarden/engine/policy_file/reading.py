@@ -45,8 +45,8 @@ def _document(data: bytes) -> tuple[Policy | None, Sequence[str]]:
 
 
 def read_toml(data: bytes) -> dict[str, Any]:
-    """The TOML document; `ValueError` says where it is none."""
-    return tomllib.loads(data.decode())
+    """The TOML document; `ValueError` says where it is none. Editors on Windows begin a file with a mark."""
+    return tomllib.loads(data.decode("utf-8-sig"))
 
 
 def durations(value: Any) -> Any:  # noqa: ANN401 — a TOML document has any shape until it is checked
