@@ -248,16 +248,24 @@ def test_an_operation_that_is_not_done_is_waited_for(some, step, asked):
 def test_a_job_that_cannot_be_launched_is_told_and_put_aside(some, walk, launch):
     """A refused or missing script loses nothing: notice first, then quarantine with the reason."""
     steps, _ = walk(some.job(launch=launch))
-    assert [type(one) for one in steps][:2] == [Tell, Quarantine]
-    assert steps[1].reason == (launch.reason if launch else "the job has no create script")
+    assert [type(one) for one in steps][:3] == [Tell, WriteAttempt, Quarantine]
+    assert steps[2].reason == (launch.reason if launch else "the job has no create script")
 
 
 def test_an_unlaunchable_job_without_a_marker_gets_one_in_the_quarantine(some, walk):
     """So that there is something to put back once the script is mended."""
     lost = some.node(marker=None)
     steps, _ = walk(some.job(launch=None, nodes=(lost,)))
-    assert [type(one) for one in steps] == [Tell, Quarantine, EndWatch]
-    assert (steps[1].name, steps[1].data) == ("test-vm", b"")
+    assert [type(one) for one in steps] == [Tell, WriteAttempt, Quarantine, EndWatch]
+    assert (steps[2].name, steps[2].data) == ("test-vm", b"")
+
+
+def test_of_an_unlaunchable_job_its_owner_is_told_once(some, walk):
+    """The log shows its loss to later sweeps as well, though its marker and its entry are gone."""
+    lost = some.node(marker=None)
+    _, after = walk(some.job(launch=None, nodes=(lost,)))
+    steps, _ = walk(some.job(launch=None, nodes=(lost,), ledger=after.ledger, watched=None))
+    assert steps == []
 
 
 @pytest.mark.parametrize(("ahead", "waits"), [(1, False), (2, True), (10, True), (11, False)], ids=str)

@@ -2,10 +2,10 @@
 
 from msgspec.structs import replace
 
-from spotwarden.model.action import KeepWatch, Quarantine, Step, Tell, Wait, WriteAttempt
+from spotwarden.model.action import KeepWatch, Step, Tell, Wait, WriteAttempt
 from spotwarden.model.attempt import Attempt, AttemptState
 from spotwarden.model.facts import JobFacts, NodeFacts
-from spotwarden.model.launch import Launch, NoLaunch
+from spotwarden.model.launch import Launch
 from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
 from spotwarden.model.watch import Watch
@@ -14,9 +14,10 @@ from spotwarden.recovery.kinds.bounds import exceeded
 from spotwarden.recovery.kinds.machines import machine_key, runs_on
 from spotwarden.recovery.observed.fates import Fate, alive, cause_of, lost_at
 from spotwarden.recovery.observed.truth_table import LossVerdict
-from spotwarden.recovery.steps.ending import close, end_watch
+from spotwarden.recovery.steps.ending import close
 from spotwarden.recovery.steps.judging import LossFinding
 from spotwarden.recovery.steps.leasing import lease
+from spotwarden.recovery.steps.unlaunchable import set_aside
 from spotwarden.recovery.telling import delay_notices, notices
 from spotwarden.recovery.telling.treadmill import is_told, treadmill, work_of
 
@@ -24,7 +25,7 @@ from spotwarden.recovery.telling.treadmill import is_told, treadmill, work_of
 def claim(facts: JobFacts, finding: LossFinding, policy: Policy, tick: Tick) -> Step | None:
     """Claim the next attempt; where there can be none, put the marker aside or give up, and say so."""
     if not isinstance(facts.launch, Launch):
-        return _set_aside(facts, finding.node, tick)
+        return set_aside(facts, finding.node, tick)
     if facts.file.problem and (notice := notices.unreadable_file(facts, tick)).id not in facts.told:
         return Tell(reason=facts.file.problem, notice=notice)
     if reason := exceeded(facts, lost_at(finding.node, tick), _fate(finding), policy.recovery, tick):
@@ -113,26 +114,3 @@ def _place_of(facts: JobFacts, node: NodeFacts) -> str:
     if node.marker and node.marker.body.zone:
         return node.marker.body.zone
     return facts.newest.tries[-1].place if facts.newest and facts.newest.tries else ""
-
-
-def _set_aside(facts: JobFacts, node: NodeFacts, tick: Tick) -> Step | None:
-    """A job that cannot be launched again: its markers are kept, with the reason, for a person.
-
-    Where none was written one is made up, so that `spotwarden quarantine retry` has something to put back.
-    """
-    reason = facts.launch.reason if isinstance(facts.launch, NoLaunch) else "the job has no create script"
-    notice = notices.not_recoverable(facts, node, reason, tick)
-    if notice.id not in facts.told:
-        return Tell(reason=reason, notice=notice)
-    for fact in facts.nodes:
-        if fact.marker is not None:
-            return _aside(facts, fact.node, fact.marker.generation, fact.marker.data, reason)
-    if facts.watched is None:
-        return None
-    if node.node not in facts.registered:
-        return _aside(facts, node.node, facts.watched.generation, b"", reason)
-    return end_watch(facts, reason)
-
-
-def _aside(facts: JobFacts, node: str, generation: int, data: bytes, reason: str) -> Quarantine:
-    return Quarantine(reason=reason, name=node, generation=generation, data=data, job=facts.job)

@@ -91,7 +91,13 @@ def _record(facts: JobFacts, step: WriteAttempt, outcome: Done) -> JobFacts:
         parts=facts.parts if same else frozenset(),
         unmade=facts.unmade if same else "",
     )
-    return _only_answered(learnt, step.record) if step.record.state is AttemptState.RUNNING else learnt
+    runs = step.record.state is AttemptState.RUNNING and not _is_note(facts, step.record)
+    return _only_answered(learnt, step.record) if runs else learnt
+
+
+def _is_note(facts: JobFacts, record: Attempt) -> bool:
+    """Whether nothing is new but what its owner was told: nothing runs since, and no marker is answered."""
+    return facts.newest is not None and replace(facts.newest, told=record.told) == record
 
 
 def _new_try(facts: JobFacts, record: Attempt) -> bool:
