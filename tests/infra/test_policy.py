@@ -243,6 +243,14 @@ def test_a_version_that_is_no_text_is_one_fault(faults):
         ("notify", 'first_backoff = "2h"', "it is longer than longest_backoff, 1h"),
         ("teams.x", "owners = []", "it is empty"),
         ("teams.x", 'email = "me"\nowners = ["x"]', "'me' is not a valid email address"),
+        ("governance", 'ops = "ops"', "'ops' is not a valid email address; write one"),
+        ("governance", 'ops = "a@x.org, b@x.org"', "'a@x.org, b@x.org' is not a valid email address"),
+        ("governance", 'ops = "Ops <a@x.org>"', "'Ops <a@x.org>' is not a valid email address"),
+        (
+            "governance.calendar",
+            "holidays = [2026-12-25T00:00:00Z, 10:00:00]",
+            "it is [2026-12-25 00:00:00+00:00, 10:00:00]; it must be a list, each of them a day such as",
+        ),
         ("ceilings.idle", 'act = "119m"', "it is 1h59m, stricter than the policy's own 2h"),
         ("ceilings.idle", "threshold = 6", "it is 6, stricter than the policy's own 5"),
         ("ceilings.orphan", 'mode = "observe"', "no job can change it"),
@@ -260,7 +268,7 @@ def test_a_value_that_cannot_be_meant_is_refused_with_what_is_allowed(faults, ta
     ("line", "says"),
     [
         ('until = "soon"', "until: it is 'soon'; it must be a day such as 2026-12-31"),
-        ("until = 2026-12-31T10:00:00Z", "until: it is datetime"),
+        ("until = 2026-12-31T10:00:00Z", "until: it is 2026-12-31 10:00:00+00:00; it must be a day"),
         ('rules = ["idel"]', "rules: there is no rule 'idel'; did you mean `idle`?"),
         ('owner = ""', "owner: '' can never match"),
     ],

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from datetime import date, timedelta
+from datetime import date, time, timedelta
 from difflib import get_close_matches
 from enum import Enum
 from math import isfinite
@@ -158,7 +158,7 @@ def _expected(kind: Any, said: object) -> str:  # noqa: ANN401 — as above
             if texts
             else "numbers such as { loss = 10.0 }"
         )
-        return f"it is {said!r}; it must be a table of {like}"
+        return f"it is {_shown(said)}; it must be a table of {like}"
     inner = next(get_arg for get_arg in (get_args(kind) or (kind,)) if get_arg not in (type(None), ...))
     words = {timedelta: DURATION, str: "a text in quotes", int: "a whole number", float: "a number"}
     words |= {bool: "true or false", date: "a day such as 2026-12-31"}
@@ -167,4 +167,11 @@ def _expected(kind: Any, said: object) -> str:  # noqa: ANN401 — as above
     else:
         allowed = words.get(inner, str(inner))
     listed = "a list, each of them " if str(kind).startswith("tuple") else ""
-    return f"it is {said!r}; it must be {listed}{allowed}"
+    return f"it is {_shown(said)}; it must be {listed}{allowed}"
+
+
+def _shown(said: object) -> str:
+    """A value much as TOML has it: a day or a time in its own digits."""
+    if isinstance(said, list):
+        return f"[{', '.join(map(_shown, said))}]"
+    return str(said) if isinstance(said, date | time) else repr(said)

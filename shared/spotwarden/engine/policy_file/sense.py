@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from spotwarden.model.gcloud import VERSIONS
-from spotwarden.model.governance import Calendar, Exemption, Limits
+from spotwarden.model.governance import Calendar, Exemption, GovernanceLimits, Limits
 from spotwarden.model.limits import AdmissionLimits, NotifyLimits, PlacementLimits, RecoveryLimits
 from spotwarden.model.opening import DAYS, MIDNIGHT, clock_of, hours_of, is_zone
 from spotwarden.model.policy import RULES, Team
@@ -29,6 +29,8 @@ PROVISIONING = ("STANDARD", "SPOT", "FLEX_START", "RESERVATION_BOUND")
 """Compute Engine's provisioning models (Google: "REST Resource: instances")."""
 _LABEL = re.compile(r"[a-z][a-z0-9_-]{0,62}")
 _URL = re.compile(r"https?://[!-~]+")
+_ADDRESS = re.compile(r"[^\s@,;:<>()\[\]\"\\]+@[^\s@,;:<>()\[\]\"\\]+")
+"""One address without a name: notices to anything else would arrive nowhere."""
 _ZONE = re.compile(r".+-[a-z]")
 _PLACE = re.compile(r"[a-z]+(?:-[a-z0-9]+)+")
 
@@ -111,6 +113,11 @@ def _notify(limits: NotifyLimits) -> Said:
         yield Slip("flood", f"it is {limits.flood}; it must be 1 at least")
 
 
+def _mail(key: str, said: str) -> Said:
+    if said and not _ADDRESS.fullmatch(said):
+        yield Slip(key, f"{said!r} is not a valid email address; write one, such as ml-ops@example.com")
+
+
 def _timezone(name: str, key: str = "timezone") -> Said:
     if not is_zone(name):
         yield Slip(key, f"unknown time zone {name!r}; write one such as Europe/Berlin or UTC")
@@ -143,8 +150,7 @@ def _named(team: Team) -> Said:
     if not team.owners:
         yield Slip("owners", 'it is empty; write a list such as ["*@vision.example.com"]')
     yield from _patterns("owners", team.owners)
-    if team.email and "@" not in team.email:
-        yield Slip("email", f"{team.email!r} is not a valid email address")
+    yield from _mail("email", team.email)
     if team.timezone:
         yield from _timezone(team.timezone)
 
@@ -238,6 +244,7 @@ _CHECKS: Mapping[type[msgspec.Struct], Callable[[Any], Said]] = {
     NotifyLimits: _notify,
     AdmissionLimits: _admission,
     PlacementLimits: _placement,
+    GovernanceLimits: lambda limits: _mail("ops", limits.ops),
     Calendar: _calendar,
     Exemption: _exemption,
     Team: _named,
