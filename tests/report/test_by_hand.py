@@ -368,13 +368,22 @@ def test_a_job_without_records_has_its_vms_and_a_row(bucket):
 
 
 def test_a_job_of_which_only_the_script_is_there_has_a_row(bucket):
-    """No ids, no VMs, no price: it waits to be launched, and nothing is known to be nothing."""
+    """No ids, no VMs, no price: unknown, as for `spotwarden jobs`, until a launch is on record."""
     bucket.write("idea/metadata/create-instance.sh", b"#!/bin/bash\n")
     bucket.world.tick()
     (row,) = bucket.world.json("/index.json")["jobs"]
-    assert (row["job"], row["status"], row["instance_ids"]) == ("idea", "queued", [])
+    assert (row["job"], row["status"], row["instance_ids"]) == ("idea", "unknown", [])
     assert row["started"] is None
     assert row["runtime_seconds"] is None
+
+
+def test_a_folder_of_something_else_has_no_row(bucket):
+    """A bucket may have data beside jobs, and the empty objects that the console writes for folders."""
+    for name in ("datasets/train.tfrecord", "old/", "old/metadata/", "readme.md"):
+        bucket.write(name, b"")
+    bucket.write("idea/metadata/create-instance.sh", b"#!/bin/bash\n")
+    bucket.world.tick()
+    assert [row["job"] for row in bucket.world.json("/index.json")["jobs"]] == ["idea"]
 
 
 def test_vms_of_no_job_count_for_their_owner(bucket):

@@ -35,7 +35,7 @@ def row(sources, known=None):
         ({"ledger": (attempt(state=AttemptState.STOPPED),)}, Standing.STOPPED),
         ({"ledger": (attempt(), lost(NOON, None, state=AttemptState.GAVE_UP))}, Standing.GAVE_UP),
         ({"ledger": (attempt(state=AttemptState.ENDED),)}, Standing.ENDED),
-        ({"has": SCRIPT}, Standing.QUEUED),
+        ({"has": SCRIPT}, Standing.UNKNOWN),
         ({"has": SCRIPT, "registrations": {"train": "11"}}, Standing.UNKNOWN),
         ({}, Standing.UNKNOWN),
     ],

@@ -152,9 +152,7 @@ def _unwritten(sources: Sources, bars: Sequence[Bar]) -> Standing:
         return Standing.RECOVERING
     if any(bar.fate is BarEnd.UP for bar in bars):
         return Standing.STALLED if sources.stalled else Standing.RUNNING
-    if bars or sources.registrations or not sources.has.get("script"):
-        return Standing.UNKNOWN
-    return Standing.QUEUED
+    return Standing.UNKNOWN
 
 
 def _ids(sources: Sources, gathered: Gathered) -> tuple[str, ...]:

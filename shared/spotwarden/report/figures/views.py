@@ -12,7 +12,7 @@ from spotwarden.report.figures.fleet import FleetQuery, Sums, row_of
 from spotwarden.report.figures.forecasting import Forecaster
 from spotwarden.report.model.experiments import OVER, Experiments
 from spotwarden.report.model.job import GpuLoad, JobReport
-from spotwarden.report.model.kept import KeptLoads, ReportIndex, Summary
+from spotwarden.report.model.kept import IndexEntry, KeptLoads, ReportIndex, Summary
 
 LOADS = 64
 """VMs whose GPUs are drawn: the newest."""
@@ -21,10 +21,17 @@ SLOTS = 2_016
 
 
 def experiments(index: ReportIndex, policy: Policy, prices: PriceTable) -> Experiments:
-    """The table of all jobs."""
+    """The table of all jobs; other folders of the bucket, such as one with data, are none."""
     sums = _sums(index, policy, prices)
-    rows = tuple(row_of(entry, sums) for entry in index.entries if entry.row.job)
+    rows = tuple(row_of(entry, sums) for entry in index.entries if entry.row.job and _is_job(entry))
     return Experiments(at=index.at, rows=rows, prices=sums.till.basis())
+
+
+def _is_job(entry: IndexEntry) -> bool:
+    """Whether anything says that the folder is a job's: as for commands, or a VM of its was up."""
+    row = entry.row
+    found = row.attempts or row.instances or row.links.script or row.exit_code or row.problem
+    return bool(found or entry.cells)
 
 
 def _sums(index: ReportIndex, policy: Policy, prices: PriceTable) -> Sums:
