@@ -1,5 +1,6 @@
 """A developer who types `spotwarden …` at a cloud in memory, and is interrupted at any call."""
 
+from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 from types import ModuleType
@@ -12,9 +13,13 @@ from click.testing import CliRunner, Result
 from spotwarden import clock
 from spotwarden.cli.acting import asking, stopping
 from spotwarden.cli.context import Context
-from spotwarden.cli.launching import beside, starting, submit
+from spotwarden.cli.launching import beside, reading, starting, submit
 from spotwarden.cli.launching import run as running
+from spotwarden.cli.launching.package import FolderFiles
 from spotwarden.cli.main import main
+from spotwarden.create_script import Defaults
+from spotwarden.create_script.lint import LintReport, check
+from spotwarden.create_script.request.stored import launch_of
 from spotwarden.engine.cache import GenerationCache
 from spotwarden.engine.context import SweepContext
 from spotwarden.engine.fan_out import Swept
@@ -22,6 +27,7 @@ from spotwarden.engine.settings import Settings
 from spotwarden.layout import Layout, OpenJob
 from spotwarden.model.attempt import AttemptState
 from spotwarden.model.instance import Status
+from spotwarden.model.launch import Launch, NoLaunch, StoredScript
 from spotwarden.model.policy import Mode, Policy
 from spotwarden.model.tick import Tick
 from spotwarden.ports import Cloud, Transfers
@@ -37,6 +43,36 @@ STEP_SECONDS = 10
 TICKS = (0, 1, 1, 2, 3, 4, 1, 1, 1)
 """Minutes between sweeps: beyond a lease, and beyond what a launch that was begun is waited for."""
 ALIVE = {Status.RUNNING, Status.STAGING, Status.PROVISIONING}
+
+
+Known = dict[object, tuple[dict[str, bytes], Any]]
+_CHECKED: Known = {}
+_LAUNCHES: Known = {}
+
+
+def known_check(text: bytes, *, files: FolderFiles, defaults: Defaults) -> LintReport:
+    """As `check`, once for each text and what it reads: hundreds of worlds are given the same few."""
+    key = text, defaults.project, defaults.gcloud_version
+    found: LintReport = _once(_CHECKED, key, files, lambda: check(text, files=files, defaults=defaults))
+    return found
+
+
+def known_launch(script: StoredScript, project: str, gcloud_version: int) -> Launch | NoLaunch:
+    """As `launch_of`, likewise."""
+    assert isinstance(script.files, FolderFiles)
+    key = script.text, project, gcloud_version
+    found: Launch | NoLaunch = _once(
+        _LAUNCHES, key, script.files, lambda: launch_of(script, project, gcloud_version)
+    )
+    return found
+
+
+def _once(known: Known, key: object, files: FolderFiles, read: Callable[[], object]) -> Any:
+    used, found = known.get(key, ({}, None))
+    if found is None or any(files.get(path) != data for path, data in used.items()):
+        found = read()
+        known[key] = dict(files.used), found
+    return found
 
 
 class AtShell(Context, frozen=True, kw_only=True):
@@ -77,6 +113,8 @@ class Typed(World):
         patch.setattr(clock, "now", self.cloud.clock.now)
         for module in (running, submit, asking):
             patch.setattr(module, "open_context", self._open)
+        patch.setattr(reading, "check", known_check)
+        patch.setattr(reading, "launch_of", known_launch)
         self._sleeping(beside, starting, stopping)
 
     def _sleeping(self, *modules: ModuleType) -> None:
