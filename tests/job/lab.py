@@ -18,6 +18,8 @@ KIT = Path(__file__).parents[2] / "infra/job/kit"
 ZONE = "projects/demo/zones/us-central1-a"
 LIMIT_SECONDS = 60
 """So long nothing may move."""
+LOOK_SECONDS = 0.1
+"""How often a test looks: each look is a call to the cloud, and most of the time tests of the kit wait."""
 HARD_SECONDS = 300
 """What only ends a call that hangs."""
 QUICK = {"spotwarden-heartbeat": "1", "spotwarden-sync": "1", "spotwarden-grace": "2"}
@@ -130,7 +132,7 @@ class Lab:
 
     def until(self, fact: Callable[[], Any], what: str) -> Any:
         """Wait until something is so; fail if it never is."""
-        return wait(LIMIT_SECONDS, fact, f"waited in vain for {what}")
+        return wait(LIMIT_SECONDS, fact, f"waited in vain for {what}", every=LOOK_SECONDS)
 
     def call(self, method: str, path: str) -> Any:
         """Call the API of Compute Engine, with success."""
