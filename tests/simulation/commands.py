@@ -278,11 +278,12 @@ class Cheaper(Command, frozen=True, kw_only=True, tag=True):
 class Corner(Command, frozen=True, kw_only=True, tag=True):
     """An owner says that a job that hands over may go nowhere else, and that it is not to wait for spot VMs.
 
-    By a deadline, or by a ladder.
+    By a deadline, or by a ladder. A `regional` one may go to all zones of its region.
     """
 
     job: int = 0
     ladder: bool = False
+    regional: bool = False
 
 
 class SpotRoom(Command, frozen=True, kw_only=True, tag=True):

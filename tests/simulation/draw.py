@@ -37,6 +37,8 @@ CHEAPER = 0.3
 """How many histories have a job that is moved to where it costs less."""
 CORNERED = 0.3
 """How many others have a job that goes from on-demand back to spot in its only zone."""
+REGIONAL = 0.4
+"""How many of these jobs have all zones of their region."""
 UNANNOUNCED = 0.3
 """How many histories have machine types that take no notice of a preemption."""
 FORETOLD = 0.6
@@ -117,6 +119,7 @@ def draw(seed: str, *, kinds: Collection[c.Kind], without: Collection[str] = ())
     apart = Random(f"{seed}/cornered")
     if not moves and "corner" not in without and c.Kind.EARLY in choice and apart.random() < CORNERED:
         drawn, moves = [*_cornered(apart, drawn)], True
+        drawn = regional(f"{seed}/regional", drawn)
     apart = Random(f"{seed}/machines")
     if not moves and "machines" not in without and apart.random() < ALLOWED:
         drawn = [*_allowed(apart, drawn)]
@@ -202,6 +205,14 @@ def _cornered(chance: Random, drawn: list[c.Command]) -> Iterator[c.Command]:
             if chance.random() < BEFALLEN:
                 yield BLOWS[chance.choice(STRIKES)][1](chance)
     yield from drawn[at:]
+
+
+def regional(seed: str, drawn: list[c.Command]) -> list[c.Command]:
+    """The same with a job that may go to all zones of its region, or not."""
+    chosen = Random(seed).random() < REGIONAL
+    return [
+        replace(command, regional=chosen) if isinstance(command, c.Corner) else command for command in drawn
+    ]
 
 
 def _on_demand(chance: Random) -> Iterator[c.Command]:

@@ -49,8 +49,8 @@ class Job(msgspec.Struct, kw_only=True):
     told of their end, `again` the place in the order of things at which its owner started some of them again,
     by id, `leaving` those that it may have a successor beside, to move to. `machines` are the
     types of the VMs that it may have. The nodes of a gang that bends may be `told` before they are taken. One
-    that is `cornered` has these lines of its owner's, by which it goes nowhere else, and is on-demand while
-    there is no spot VM.
+    that is `cornered` has these lines of its owner's, by which it goes nowhere else, or where `regional` to
+    no other region, and is on-demand while there is no spot VM.
     """
 
     name: str
@@ -72,11 +72,17 @@ class Job(msgspec.Struct, kw_only=True):
     leaving: set[str] = msgspec.field(default_factory=set)
     told: bool = False
     cornered: str = ""
+    regional: bool = False
 
     @property
     def parts(self) -> bool:
         """Whether it is a gang that bends whose nodes hand over before they are taken."""
         return self.told and self.kind is Kind.BENT
+
+    @property
+    def spot_zones(self) -> tuple[str, ...]:
+        """Where it looks for spot VMs again."""
+        return ZONES if self.regional else (self.zone,)
 
     @property
     def ended(self) -> bool:
@@ -98,18 +104,19 @@ HANDS_OVER = 'handover = true\nwork = "40h"\n'
 """What an owner writes into the job.toml of a job whose VMs hand over."""
 
 
-def cornered(now: datetime, *, ladder: bool) -> str:
-    """What an owner writes of a job that has one zone; its deadline leaves it an hour in hand."""
+def cornered(now: datetime, *, ladder: bool, regional: bool = False) -> str:
+    """What an owner writes of a job that has one zone, or region; its deadline leaves it an hour in hand."""
     until = now + timedelta(hours=41)
     wish = '[{ model = "spot", up_to = "1m" }, { model = "standard" }]'
-    return f"places = []\n{f'ladder = {wish}' if ladder else f'deadline = {until:%Y-%m-%dT%H:%M:%SZ}'}\n"
+    places = '["us-central1"]' if regional else "[]"
+    end = f"ladder = {wish}" if ladder else f"deadline = {until:%Y-%m-%dT%H:%M:%SZ}"
+    return f"places = {places}\n{end}\n"
 
 
-def is_beside(wanted: Wanted, there: Sequence[Vm]) -> bool:
-    """Whether a spot VM is asked for beside the on-demand VM of its zone, of what lives of the job."""
-    return asks_for_spot(wanted.body) and [(vm.seen.zone, vm.is_spot) for vm in there] == [
-        (wanted.place, False)
-    ]
+def is_back(job: Job, wanted: Wanted, there: Sequence[Vm]) -> bool:
+    """Whether a spot VM is asked for beside its on-demand VM, all that lives of the job, or in its region."""
+    zones = {*ZONES} if job.regional else {vm.seen.zone for vm in there}
+    return asks_for_spot(wanted.body) and wanted.place in zones and [vm.is_spot for vm in there] == [False]
 
 
 def nodes_in(wanted: Wanted) -> Sequence[str]:

@@ -14,7 +14,7 @@ from tests.fakes.wanted import read
 from tests.simulation import ledger
 from tests.simulation.commands import Kind
 from tests.simulation.guests import Guests
-from tests.simulation.jobs import FAR, STOPPED, Job, is_beside, job_of, nodes_in
+from tests.simulation.jobs import FAR, STOPPED, Job, is_back, job_of, nodes_in
 from tests.simulation.ledger import SKEW
 from tests.simulation.process import Process, deleted
 from tests.simulation.product import LEASE
@@ -179,7 +179,7 @@ class Watch:
         """Whether a job that asked for it goes from the one VM that it has to where it costs less."""
         # What was refused with a notice is asked for once more.
         there = {vm.seen.id: vm for vm in (*self.there(job), *self._left(job))}
-        asked = f"/zones/{FAR}/" in request.path or is_beside(read(request), [*there.values()])
+        asked = f"/zones/{FAR}/" in request.path or is_back(job, read(request), [*there.values()])
         return self.moves and job.kind is Kind.EARLY and asked and len(there) == 1
 
     def _left(self, job: Job) -> list[Vm]:

@@ -387,14 +387,16 @@ class World(Ground):
         if early:
             job = early[command.job % len(early)]
             self.policy = CORNERED
-            job.cornered = cornered(self.now(), ladder=command.ladder)
+            job.regional = command.regional
+            job.cornered = cornered(self.now(), ladder=command.ladder, regional=job.regional)
             self.store(self.layout.build(JobFileName(job=job.name)), f"{HANDS_OVER}{job.cornered}".encode())
 
     def _spotroom(self, command: c.SpotRoom) -> None:
         act = self.cloud.compute.have_no_spot if command.out else self.cloud.compute.have_spot
         for job in self.jobs:
             if job.cornered or not command.out:
-                act(job.zone)
+                for zone in job.spot_zones:
+                    act(zone)
 
     def _deliver(self, command: c.Deliver) -> None:
         message = self.take_message(command.message, keep=command.keep)

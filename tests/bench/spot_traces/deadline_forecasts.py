@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 from itertools import pairwise
 from math import floor
@@ -15,18 +15,15 @@ from spotwarden.recovery.forecast.course import Course
 from spotwarden.recovery.forecast.forecast import Outlook, Rates, outlook
 from spotwarden.recovery.forecast.table import read_markets
 
-from .calibration import us, v100
-from .deadlines import ASK, NOTICE, sister
-from .market import HOUR, Zone, cant_be_late, h100
+from .calibration import v100
+from .deadlines import ASK, NOTICE, in_region, sister
+from .market import HOUR, Zone, cant_be_late
 from .ours import Ours, moment, ours
-from .placing import WORK, seeds
 from .replay import ON_DEMAND, Job, Run, State, Wait
 from .table import Table
 
 SETUP = 0.2
 MOMENTS = {"at submit": 0.0, "at 10 %": 0.1, "at 50 %": 0.5}
-TIMES = (1.1, 1.25, 1.5)
-"""The deadline, in times the work."""
 LATE = timedelta(minutes=10)
 """An end by the deadline is foretold to the minute; so much later it counts as foretold."""
 
@@ -145,14 +142,8 @@ def replayed(odd: int) -> Mapping[str, list[LineRun]]:
     With the zones of all regions there is always room somewhere: nobody is ever behind.
     """
     found: dict[str, list[LineRun]] = defaultdict(list)
-    zones = us(list(h100(1, held=False).values()))
-    for times in TIMES:
-        for seed in seeds(odd):
-            job = replace(seed, deadline=seed.start + times * WORK)
-            for home in zones:
-                near = [zone for zone in zones if zone.region == home.region]
-                if len(near) > 1:
-                    found["H100, its region"].append(ran(job, home, near, machine="a3-highgpu-8g"))
+    for job, home, near in in_region(odd):
+        found["H100, its region"].append(ran(job, home, near, machine="a3-highgpu-8g"))
     others, windows = cant_be_late()
     named = {zone.name: zone for zone in others}
     for first in windows[odd::20]:

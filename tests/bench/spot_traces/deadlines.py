@@ -1,22 +1,33 @@
 """Jobs that must be done in time: what that costs, and whether it is kept."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from statistics import mean
 
 from .calibration import saving, us, v100, window
 from .market import Zone, cant_be_late, h100, zone
 from .ours import ours
-from .placing import cheapest
+from .placing import WORK, cheapest, seeds
 from .replay import Job, State, replay
 from .rules import ByPrice, Fixed, Uniform
 from .table import Table, late
 
 ASK, NOTICE = 20.0, 60.0
+TIMES = (1.1, 1.25, 1.5)
+"""The deadline, in times the work."""
+RETURNS = {
+    "to other zones, counted as a restart in both VMs": (False, False),
+    "also beside its VM, counted so": (True, False),
+    "to other zones, by a hand-over": (False, True),
+    "also beside its VM, by a hand-over": (True, True),
+}
+"""Where a job with several zones goes back to from its on-demand VM: beside it as well, by a hand-over."""
 
 
 def study() -> Iterator[Table]:
-    """Many zones, two, and a single one."""
+    """Many zones, a region's, two, and a single one."""
     yield _many()
+    yield _region()
     yield _two()
     yield _single()
 
@@ -67,24 +78,62 @@ def _usd(name: str, outcomes: Sequence[tuple[Job, State]]) -> list[str]:
     ]
 
 
+def in_region(odd: int) -> Iterator[tuple[Job, Zone, list[Zone]]]:
+    """Jobs of 100 h with a deadline, each home, and the zones of its region, where that has several."""
+    zones = us(list(h100(1, held=False).values()))
+    for times in TIMES:
+        for seed in seeds(odd):
+            for home in zones:
+                near = [zone for zone in zones if zone.region == home.region]
+                if len(near) > 1:
+                    yield replace(seed, deadline=seed.start + times * WORK), home, near
+
+
+def _region() -> Table:
+    runs = list(in_region(1))
+    return Table(
+        title="100 h of work, deadline after 110, 125 and 150 h, one H100 node, the zones of its region, "
+        "restart 12 min; refusal 20 s, preemption heard of after 60 s",
+        head=("goes back to spot", "runs", "late", "restarts", "USD"),
+        rows=[
+            _usd(
+                how,
+                [
+                    (job, replay(job, ours(near, home.name, beside=beside, hand_over=hand_over), near))
+                    for job, home, near in runs
+                ],
+            )
+            for how, (beside, hand_over) in RETURNS.items()
+        ],
+        note="Odd seeds; `moving.BESIDE` was chosen on even ones.",
+    )
+
+
 def _two() -> Table:
     """Each pair of zones, both ways round; and each zone beside one that has on-demand VMs alone."""
     zones, windows = cant_be_late()
     named = {one.name: one for one in zones}
     pairs = [[one, named[sister(one.name)]] for one in zones]
     alone = [[one, zone("us-west-2c", [False] * len(one.up), one.spot, one.on_demand)] for one in zones]
-    starts = windows[1::2]
+    ways = [(f"goes back {how}", True, *of) for how, of in RETURNS.items()]
+    last = ("on-demand at the last moment", False, True, False)
     rows = [
         _saved(
             f"{what}: {how}",
             [
-                (job, replay(job, ours(there, there[0].name, line=line), there))
+                (
+                    job,
+                    replay(job, ours(there, there[0].name, line=line, beside=beside, hand_over=over), there),
+                )
                 for there in some
-                for job in _jobs(starts)
+                for job in _jobs(windows[1::2])
             ],
         )
-        for what, some in (("two zones", pairs), ("one with spot VMs, one without", alone))
-        for how, line in (("on-demand at the last moment", False), ("ours, by the line", True))
+        for what, some, hows in (
+            ("two zones", pairs, (last, *ways)),
+            ("one with spot VMs, one without", alone, (last, ways[1])),
+        )
+        for how, line, beside, over in hows
     ]
     return Table(
         title="48 h of work, deadline 60 h, two zones (AWS V100, K80), restart 12 min; refusal 20 s, "

@@ -99,8 +99,7 @@ class Ours:
         if not moving.has_time(left, deadline, now, limits):
             return ""
         here, paid = (self.apart, self.on_demand) if dear else (state.place, self.prices[state.place])
-        alone = self.beside and len(self.places) == 1
-        bill = Bill(here=here, paid=paid, prices=self.prices, left=left, beside=alone and dear)
+        bill = Bill(here=here, paid=paid, prices=self.prices, left=left, beside=self.beside and dear)
         found = moving.cheaper(self.places, self.memory.record, now, limits, bill)
         return found.place if found else ""
 

@@ -10,6 +10,7 @@ from spotwarden.model.limits import PlacementLimits
 from spotwarden.model.placement import PlaceEvent, PlacementRecord, PlaceNews
 from spotwarden.model.watch import Watch, Watched
 from spotwarden.recovery.places.moving import (
+    BESIDE,
     TURNS,
     WORTH,
     Bill,
@@ -65,6 +66,19 @@ def test_a_place_must_have_been_quiet_for_as_long_as_it_is_fragile(event):
     """The other side of the limit, but for the trouble that fades besides."""
     assert found(record=news(event, HOUR - SECOND)) is None
     assert found(record=news(event, 2 * HOUR)) is not None
+
+
+@pytest.mark.parametrize(("places", "times"), [((HERE, THERE), BESIDE), ((HERE,), 1)])
+def test_beside_its_on_demand_vm_a_job_with_other_zones_waits_longer_for_quiet(places, times):
+    """Who has one zone only has nothing else to ask."""
+    bill = Bill(here=HERE, paid=9.0, prices={HERE: 2.0}, left=100 * HOUR, beside=True)
+    quiet = times * HOUR
+
+    def at(ago):
+        return cheaper(places, news(PlaceEvent.PREEMPTED, ago, HERE), NOW, LIMITS, bill)
+
+    assert at(quiet - SECOND) is None
+    assert at(quiet) == CheaperPlace(place=HERE, price=2.0, paid=9.0)
 
 
 def test_the_cheapest_place_in_trouble_gives_way_to_the_next():

@@ -9,6 +9,7 @@ from spotwarden.layout import CreateScript, Heartbeat, JobFileName, MarkerName
 from spotwarden.model.attempt import AttemptState, TryKind
 from spotwarden.model.instance import Status
 from spotwarden.recovery.requests.second_name import second_name
+from tests.fakes.fate import ZONES
 from tests.fakes.trouble import rejected, unanswered
 from tests.fakes.world import GANG, SCRIPT
 from tests.recovery.test_moves import SHEET, moves, ticks
@@ -30,9 +31,9 @@ def beats(world):
 
 @pytest.fixture
 def cornered(new_world, tmp_path):
-    """A job in one zone that had no spot VM: it has run on demand for two hours, and spot is there again."""
+    """A job whose zones had no spot VM: it has run on demand for two hours, and spot is there again."""
 
-    def build(script=KIT, file=f"{FILE}{LADDER}"):
+    def build(script=KIT, file=f"{FILE}{LADDER}", zones=(HOME,)):
         sheet = tmp_path / "prices.toml"
         sheet.write_text(SHEET)
         world = new_world("test-vm", script)
@@ -41,13 +42,14 @@ def cornered(new_world, tmp_path):
         world.store(JobFileName(job="test-vm"), file.format(until.isoformat()).encode())
         beats(world)
         ticks(world, 3)
-        world.cloud.compute.have_no_spot(HOME)
+        for zone in zones:
+            world.cloud.compute.have_no_spot(zone)
         world.preempt()
         ticks(world, 60)
         assert called(world) == [("test-vm", False)]
         beats(world)
         world.wait(hours=2)
-        world.cloud.compute.have_spot(HOME)
+        world.cloud.compute.have_spot(the(world, "test-vm").seen.zone)
         return world
 
     return build
@@ -97,6 +99,40 @@ def test_a_job_behind_its_line_comes_back_in_the_same_way(cornered):
     assert world.attempts()[-1].tries[0].spot
     ticks(world)
     assert called(world) == [("test-vm", False), (SECOND, True)]
+
+
+ANYWHERE = 'handover = true\nwork = "40h"\n'
+
+
+def trains(world, minutes):
+    """For so long, while its job kit tells of it."""
+    for _ in range(minutes // 6):
+        beats(world)
+        ticks(world, 6)
+    return world
+
+
+@pytest.mark.parametrize("file", ["deadline = {}\n", LADDER], ids=["by its line", "by a ladder"])
+def test_a_job_with_several_zones_comes_back_beside_its_vm_where_no_other_zone_has_spot(cornered, file):
+    """Once nothing has befallen it there for three hours; the others are asked each hour."""
+    world = cornered(file=ANYWHERE + file, zones=ZONES)
+    home = the(world, "test-vm").seen.zone
+    asked = trains(world, 24).attempts()[2:]
+    assert asked
+    assert called(world) == [("test-vm", False)]
+    assert {attempt.tries[0].place for attempt in asked} <= {*ZONES} - {home}
+    trains(world, 90)
+    assert called(world) == [("test-vm", False), (SECOND, True)]
+    assert the(world, SECOND).seen.zone == home
+
+
+def test_it_goes_to_another_zone_that_has_spot_under_its_own_name(cornered):
+    """Before anything is asked for beside its VM."""
+    world = cornered(file=ANYWHERE + "deadline = {}\n", zones=ZONES)
+    for zone in ZONES:
+        world.cloud.compute.have_spot(zone)
+    trains(world, 24)
+    assert called(world) == [("test-vm", False), ("test-vm", True)]
 
 
 def test_when_the_second_vm_is_preempted_the_next_one_has_the_first_name_again(back):

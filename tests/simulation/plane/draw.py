@@ -6,7 +6,7 @@ from random import Random
 from msgspec.structs import replace
 
 from tests.simulation import commands as c
-from tests.simulation.draw import FATES, FORETOLD, HURT, IN_VAIN, LIES, SKEWS
+from tests.simulation.draw import FATES, FORETOLD, HURT, IN_VAIN, LIES, SKEWS, regional
 from tests.simulation.plane import commands as p
 
 Maker = Callable[[Random], c.Command]
@@ -144,7 +144,7 @@ def draw(
 
     With a `story` it tells that one and no other.
     """
-    drawn = _drawn(seed, kinds, without, story)
+    drawn = regional(f"{seed}/regional", _drawn(seed, kinds, without, story))
     bent = any(isinstance(command, p.Launch) and command.kind is c.Kind.BENT for command in drawn)
     apart = Random(f"{seed}/told")
     told = bent and "told" not in without and apart.random() < FORETOLD

@@ -21,7 +21,7 @@ from tests.fakes.vms import Vm
 from tests.fakes.wanted import read
 from tests.simulation.commands import Kind
 from tests.simulation.guests import NOTICE
-from tests.simulation.jobs import FAR, STOPPED, is_beside, nodes_in
+from tests.simulation.jobs import FAR, STOPPED, is_back, nodes_in
 from tests.simulation.plane.commands import Spell
 from tests.simulation.plane.jobs import MACHINE, ODD, PlaneJob
 from tests.simulation.plane.judged import JudgedWorld
@@ -439,7 +439,7 @@ class Oracle:
         living = self._world.compute.vms.living
         left = [vm_id for vm_id in job.leaving if vm_id in living and living[vm_id].seen.status in UP]
         there = self.there(job)
-        away = f"/zones/{FAR}/" in request.path or is_beside(read(request), there)
+        away = f"/zones/{FAR}/" in request.path or is_back(job, read(request), there)
         return self.moves and job.kind is Kind.EARLY and away and len(there) == 1 and not left
 
     def _may_start(self, process: Process, job: PlaneJob) -> None:

@@ -369,14 +369,16 @@ class PlaneWorld(Waiting):
         if early:
             job = early[command.job % len(early)]
             self.policy = replace(self.policy, placement=CORNERED.placement)
-            job.cornered = cornered(self.now(), ladder=command.ladder)
+            job.regional = command.regional
+            job.cornered = cornered(self.now(), ladder=command.ladder, regional=job.regional)
             self.store(self.layout.build(JobFileName(job=job.name)), job.settings)
 
     def _spotroom(self, command: c.SpotRoom) -> None:
         act = self.compute.have_no_spot if command.out else self.compute.have_spot
         for job in self.jobs:
             if job.cornered or not command.out:
-                act(job.zone)
+                for zone in job.spot_zones:
+                    act(zone)
 
     def _stock(self, command: c.Stock) -> None:
         zone = ZONES[command.zone % len(ZONES)]

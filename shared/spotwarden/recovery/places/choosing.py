@@ -21,7 +21,6 @@ from spotwarden.recovery.observed.fates import Fate
 from spotwarden.recovery.places import placement
 from spotwarden.recovery.places.avoiding import avoided, is_avoided
 from spotwarden.recovery.places.deadline_line import on_demand_for_now
-from spotwarden.recovery.places.movable import has_one_zone
 from spotwarden.recovery.places.usable_places import (
     OWN,
     MadeAs,
@@ -31,6 +30,7 @@ from spotwarden.recovery.places.usable_places import (
     useless_start,
 )
 from spotwarden.recovery.requests.refusals import RefusalKind, elsewhere, lacks_notice, refusal
+from spotwarden.recovery.requests.second_name import may_be_beside
 
 
 class Choosing(msgspec.Struct, frozen=True, kw_only=True):
@@ -113,7 +113,7 @@ def _on_the_line(
     facts: JobFacts, attempt: Attempt, asked: Choosing, places: Sequence[str], *, policy: Policy, tick: Tick
 ) -> Choosing | None:
     """An on-demand VM for a job that finds no spot VM, is behind its line, and may come back; else None."""
-    alone = len(places) <= 1 and not has_one_zone(facts)
+    alone = len(places) <= 1 and not may_be_beside(facts)
     if not asked.spot or asked.model or alone or VmModel.STANDARD in facts.stopped:
         return None
     fresh = [place for place in places if not _asked_lately(attempt, place, policy, tick, spot=False)]

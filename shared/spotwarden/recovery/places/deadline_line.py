@@ -104,8 +104,8 @@ def began_at(facts: JobFacts) -> datetime | None:
 def aside(places: Sequence[str], prices: Prices, record: PlacementRecord) -> str:
     """Of the places that cost least, the one that had a spot VM longest ago: spot is asked for in the others.
 
-    In the place of its on-demand VM the name is taken. It stays in the region of the first; a place without a
-    price costs as much as that.
+    In the place of its on-demand VM the name is taken, or spot is asked for later than elsewhere
+    (`moving.BESIDE`). It stays in the region of the first; a place without a price costs as much as that.
     """
     at_first = prices.get(places[0], 0.0)
     near = [place for place in places if region_of(place) == region_of(places[0])]

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 
 import msgspec
+from msgspec.structs import replace
 
 from spotwarden.model.attempt import Attempt, AttemptState
 from spotwarden.model.facts import JobFacts
@@ -26,7 +27,7 @@ from spotwarden.recovery.kinds.price_limits import prices_in, spot_limit
 from spotwarden.recovery.places import placement
 from spotwarden.recovery.places.avoiding import avoided, is_avoided
 from spotwarden.recovery.places.choosing import why_on_demand
-from spotwarden.recovery.places.movable import hands_over, has_one_zone, is_movable, keeps_work
+from spotwarden.recovery.places.movable import hands_over, is_movable, keeps_work
 from spotwarden.recovery.places.placement import Prices
 from spotwarden.recovery.requests.refusals import RefusalKind, lacks_notice, refusal
 from spotwarden.recovery.requests.second_name import may_be_beside
@@ -34,6 +35,11 @@ from spotwarden.recovery.requests.second_name import may_be_beside
 WORTH = 2.0
 TURNS = 10
 """A running job is looked at in one minute of so many."""
+BESIDE = 3
+"""A job with several zones goes beside its on-demand VM where nothing befell for so many times `fragile`.
+
+Chosen on even starts of the traces: with one, many lives that it finds there are too short to pay.
+"""
 REFUSED_FOR = timedelta(days=1)
 """How long a place is not moved to that refused for anything but want of room, which the memory tells."""
 
@@ -68,12 +74,14 @@ def cheaper(
 ) -> CheaperPlace | None:
     """The best place to which a move pays; None where the job stays.
 
-    A place counts only if nothing befell our VMs there, and nobody was refused, within `fragile`.
+    A place counts only if nothing befell our VMs there, and nobody was refused, within `fragile`; beside
+    the VM of a job with several zones that is `BESIDE` times as long.
     """
+    longer = replace(limits, fragile=limits.fragile * BESIDE) if len(places) > 1 else limits
     for place in placement.order(places, record, now, limits, bill.prices):
-        price = bill.prices.get(place)
+        price, quiet = bill.prices.get(place), longer if place == bill.here else limits
         taken = place == bill.here and not bill.beside
-        if taken or price is None or not placement.is_quiet(place, record, now, limits):
+        if taken or price is None or not placement.is_quiet(place, record, now, quiet):
             continue
         saved = (bill.paid - price) * (bill.left / timedelta(hours=1))
         restart = (bill.paid + price) * (limits.restart_cost / timedelta(hours=1))
@@ -115,12 +123,11 @@ def destination(facts: JobFacts, policy: Policy, tick: Tick) -> CheaperPlace | N
 
 
 def _may_be_beside(facts: JobFacts, newest: Attempt, instance: Instance, policy: Policy, tick: Tick) -> bool:
-    """Whether a job in one place may have a spot VM beside its on-demand VM, under its node's other name."""
-    alone = has_one_zone(facts) and is_on_demand(newest)
-    closed = instance.zone in _refused(facts, tick) or is_avoided(
-        instance.zone, avoided(facts, policy.placement, tick.now)
-    )
-    return alone and may_be_beside(facts) and not closed
+    """Whether a spot VM may stand beside the job's on-demand VM, under its node's other name."""
+    zone, choices = instance.zone, facts.launch.choices if isinstance(facts.launch, Launch) else ()
+    closed = zone in _refused(facts, tick) or is_avoided(zone, avoided(facts, policy.placement, tick.now))
+    allowed = zone in {choice.place for choice in choices} and not closed
+    return allowed and is_on_demand(newest) and may_be_beside(facts)
 
 
 def _wants_no_spot(facts: JobFacts, policy: Policy, tick: Tick) -> bool:
