@@ -26,14 +26,19 @@ class Bent:
             **more,
         )
 
-    def record(self, number: int, *nodes: str, lacking: str = "") -> None:
-        """Write who the members are, and which VM is wanted back."""
+    def record(self, number: int, *nodes: str, lacking: str = "", removed: str = "") -> None:
+        """Write who the members are, which VM is wanted back, and which one somebody has stopped."""
         ids = {node: self.vms[node].id for node in nodes}
         vm = self.vms.get(lacking)
         lost = {lacking: {"instance_id": vm.id, "since": "2026-01-05T09:00:00Z"}} if vm else {}
         body: dict[str, Any] = {"job": self.name, "number": number, "state": "running", "instances": ids}
-        body |= {"bent": number > 1, "lacking": lost}
+        body |= {"bent": number > 1, "lacking": lost, "removed": self._removed(removed) if removed else {}}
         self.lab.write(f"{self.name}/metadata/attempts/{number}.json", json.dumps(body, indent=2))
+
+    def _removed(self, node: str) -> dict[str, dict[str, str]]:
+        """What a record says of a node that its owner has stopped."""
+        done = {"operation": "operation-1", "kind": "stop", "user": "ada@example.com"}
+        return {node: {"instance_id": self.vms[node].id, **done, "at": "2026-01-05T09:00:00Z"}}
 
     def ranks(self, epoch: int) -> dict[str, str]:
         """What the programs of an epoch have said of their ranks, by node."""

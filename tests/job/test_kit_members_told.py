@@ -3,6 +3,7 @@
 import pytest
 
 from tests.job.bent import Bent
+from tests.job.lab import ZONE
 from tests.job.training import NOTICE
 
 TRAIN = (
@@ -167,6 +168,23 @@ def test_all_save_once_before_a_refilled_node_joins(gang, lab):
     bent.record(3, first, second, third)
     assert bent.until_all(3, 3) == ["0 of 3", "1 of 3", "2 of 3"]
     assert [asked(vm) for vm in bent.vms.values()] == [2, 2, 0]
+
+
+def test_all_save_before_a_removed_node_that_is_started_again_joins(gang, lab):
+    """Once: it runs on the VM that it had."""
+    bent = gang(notice=20, reserve=14)
+    first, second, third = bent.vms
+    lab.call("POST", f"{ZONE}/instances/{third}/stop")
+    bent.vms[third].until_off()
+    bent.record(2, first, second, removed=third)
+    bent.until_all(2, 2)
+    lab.call("POST", f"{ZONE}/instances/{third}/start")
+    lab.until(lambda: bent.vms[third].beat.get("status") == "waiting", "the node to wait")
+    left = [bent.vms[node] for node in (first, second)]
+    lab.until(lambda: [asked(vm) for vm in left] == [1, 1], "the checkpoints")
+    assert [vm.beat["status"] for vm in left] == ["running"] * 2
+    bent.record(3, first, second, third)
+    assert bent.until_all(3, 3) == ["0 of 3", "1 of 3", "2 of 3"]
 
 
 def test_nobody_saves_for_a_node_that_does_not_wait_or_is_of_another_job(gang, lab):

@@ -2,7 +2,7 @@
 # Nothing is trained before all members of an epoch have stopped what they did in the one before, and have uploaded it.
 
 # EPOCH is the one that the program runs in, BENT_TO the newest that this VM was seen to be in.
-MEMBERS=() LACKING=() BENDS="" WAITS="" EPOCH="" BENT_TO="" CALLED="" SAVED="" READY=$STATE/ready
+MEMBERS=() ABSENT=() BENDS="" WAITS="" EPOCH="" BENT_TO="" CALLED="" SAVED="" READY=$STATE/ready
 # Seconds between two looks at the chain, and at the others while all of them wait.
 MEMBERS_LOOK=3 BARRIER_LOOK=1
 # The VMs that wait to join for which this one has saved.
@@ -17,17 +17,19 @@ find_bending() {
   BENDS=1 WAITS=1
 }
 
-# What a record, in REPLY, says: the members in their order, and the nodes that are to be refilled.
+# What a record, in REPLY, says: the members in their order, and the nodes that may join again: those that are to be
+# refilled, and those that somebody removed and may start.
 read_members() {
-  local rest
-  MEMBERS=() LACKING=()
-  if [[ $REPLY =~ \"lacking\":\{(.*)$ ]]; then
+  local rest why
+  MEMBERS=() ABSENT=()
+  for why in lacking removed; do
+    [[ $REPLY =~ \"$why\":\{(.*)$ ]] || continue
     rest=${BASH_REMATCH[1]}
     while [[ $rest =~ ^\"([^\"]+)\":\{[^}]*\},?(.*)$ ]]; do
-      LACKING+=("${BASH_REMATCH[1]}")
+      ABSENT+=("${BASH_REMATCH[1]}")
       rest=${BASH_REMATCH[2]}
     done
-  fi
+  done
   [[ $REPLY =~ \"instances\":\{([^}]*)\} ]] || return 1
   rest=${BASH_REMATCH[1]}
   while [[ $rest =~ ^\"([^\"]+)\":\"[0-9]+\",?(.*)$ ]]; do
@@ -123,12 +125,12 @@ watch_members() {
   done
 }
 
-# What was refilled says that it waits, and joins by the next record, up to a minute later: all are stopped for that. So all
-# save before, each once for each VM, or a program that does not save as it is stopped would do its work again.
+# What was refilled or started again says that it waits, and joins by the next record, up to a minute later: all are stopped
+# for that. So all save before, each once for each VM, or a program that does not save as it is stopped would do its work again.
 save_to_join() {
   local one new=""
   [ ! -e "$HANDING" ] || return 0
-  for one in "${LACKING[@]}"; do
+  for one in "${ABSENT[@]}"; do
     waits_to_join "$one" || continue
     [[ " $SAVED_TO_JOIN " != *" $REPLY "* ]] || continue
     SAVED_TO_JOIN+=" $REPLY" new+=${new:+, }$one
