@@ -28,7 +28,7 @@ HEARD, IN_PLACE, JOINED, BOOT = 60.0, 60.0, 30.0, 720.0
 TOLD = 35.0
 """All stop 30 s before the end of a node that is told; the others have heard and changed in so long."""
 AGAIN = 600.0
-SHORT = 2
+SHORT = 4
 """How many nodes are missing when a gang that moves looks for another place: chosen on even seeds."""
 
 
@@ -36,13 +36,17 @@ SHORT = 2
 class Way:
     """How a gang is kept: how many nodes are enough, and whether it moves to a place that has all of them.
 
-    The product does not move gangs. `in_place` is what a loss costs those that are left, in seconds, where
-    no node is `told` of it before. `again` is how often missing nodes are asked for, and `steps` are the
-    numbers that every place is asked for in turn where the gang is made anew.
+    The product does not move gangs. One that `moves` asks, where `short` nodes are missing, the places in
+    which nothing befell it within `fragile`, or where it is `rash` all of them. `in_place` is what a loss
+    costs those that are left, in seconds, where no node is `told` of it before. `again` is how often missing
+    nodes are asked for, and `steps` are the numbers that every place is asked for in turn where the gang is
+    made anew.
     """
 
     least: int = NODES
     moves: bool = False
+    short: int = SHORT
+    rash: bool = False
     in_place: float = IN_PLACE
     places: int = 8
     told: bool = False
@@ -243,7 +247,7 @@ class Gang:
                 self.arrive(self.moving, self.now)
             elif self.now >= self.moving.ready:
                 self.moving = None
-        elif self.held <= NODES - SHORT and self.now >= self.move_at:
+        elif self.held <= NODES - self.way.short and self.now >= self.move_at:
             self.move_at = self.now + AGAIN
             self.moving = self.asked()
 
@@ -251,7 +255,7 @@ class Gang:
         """Ask the other places that are open, best first, for all nodes."""
         asks = 0
         for zone in self.ordered():
-            if zone == self.zone:
+            if zone == self.zone or not (self.way.rash or self.is_quiet(zone)):
                 continue
             asks += 1
             if self.room(zone) >= NODES:
@@ -259,6 +263,10 @@ class Gang:
                 return Move(zone=zone, ready=self.now + self.job.ask * asks + BOOT, nodes=NODES)
             self.memory.learn(zone, PlaceEvent.STOCKOUT, self.now)
         return None
+
+    def is_quiet(self, zone: str) -> bool:
+        """Whether the product would move a single VM there."""
+        return placement.is_quiet(zone, self.memory.record, moment(self.now), self.memory.limits)
 
     def arrive(self, move: Move, at: float) -> None:
         """Go on there."""
@@ -289,7 +297,8 @@ WAYS = {
     "  and asks places for 14, 12 and 10 before 8 *": replace(BENDS, steps=(14, 12, 10)),
     "bends, 6:16": replace(BENDS, least=6),
     "bends, 4:16": replace(BENDS, least=4),
-    "bends, 8:16, and moves where all 16 are *": replace(BENDS, moves=True),
+    "bends, 8:16, and 12 or fewer move where all 16 are *": replace(BENDS, moves=True),
+    "  and 14 or fewer do, to any zone *": replace(BENDS, moves=True, short=2, rash=True),
     "bends, 4:16, and moves *": replace(BENDS, least=4, moves=True),
     "bends, 2:16, and moves *": replace(BENDS, least=2, moves=True),
 }
