@@ -1,5 +1,6 @@
 """`cap_runtime` from tick to remedy: warned at 80 and 95 percent, stopped at 100, extended once."""
 
+import re
 from datetime import timedelta
 
 import pytest
@@ -333,6 +334,16 @@ def test_an_owner_is_the_same_in_whichever_case(plain):
     plain.job("b", owner="ada@x.org")
     plain.sweep_for(hours=1)
     assert {notice.owner for notice in plain.notices()} == {"ada@x.org"}
+
+
+def test_a_warning_about_several_jobs_of_an_owner_names_none_as_the_only_one(plain):
+    """It lists the VMs of both."""
+    plain.set_policy(owner_cap=OwnerCap(gpu_hours_day=1.0))
+    plain.job("a")
+    plain.job("b")
+    plain.sweep_for(hours=1)
+    said = [notice.what for notice in plain.notices()]
+    assert re.fullmatch(r"[ab] \(and 1 more\) is near or over its owner's limit", said[-1]), said
 
 
 def test_an_owners_new_day_begins_at_midnight(plain):

@@ -222,6 +222,9 @@ def name_of(case: Case) -> str:
         return slice_named(case.subject.job or group.name, len(targets))
     if case.subject.job and len(targets) != 1:
         return case.subject.job
+    if len(targets) > 1:
+        # Those of an owner, perhaps of several jobs.
+        return f"{targets[0].name} (and {len(targets) - 1} more)"
     return targets[0].name if targets else case.subject.job or case.subject.owner or "any VM"
 
 
