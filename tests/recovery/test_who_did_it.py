@@ -318,6 +318,7 @@ def test_a_stop_from_before_the_job_was_opened_again_does_not_end_what_follows(g
     ("user", "who"),
     [
         ("bob@example.com", "test-vm was deleted by bob@example.com"),
+        ("system", "test-vm was deleted by Compute Engine, as at the end of its time limit (maxRunDuration)"),
         (
             "spotwarden-reap-vms@p.iam.gserviceaccount.com",
             "test-vm was deleted by Spotwarden (spotwarden-reap-vms@p.iam.gserviceaccount.com)",

@@ -29,8 +29,10 @@ def _said(removal: Removal) -> str:
     did = DONE.get(removal.kind, removal.kind)
     if not removal.user:
         return did
-    ours = f"Spotwarden ({removal.user})"
-    return f"{did} by {ours if actor(removal.user) is Actor.OURS else removal.user}"
+    who = actor(removal.user)
+    if who is Actor.GOOGLE:
+        return f"{did} by Compute Engine, as at the end of its time limit (maxRunDuration)"
+    return f"{did} by {f'Spotwarden ({removal.user})' if who is Actor.OURS else removal.user}"
 
 
 def _named(nodes: list[str]) -> str:
