@@ -34,8 +34,8 @@ _OF_JOBS = {
         Severity.URGENT,
     ),
     "gave_up": _kind(
-        "couldn't be restarted",
-        "A job couldn't be restarted, and Spotwarden has given up.",
+        "couldn't be started",
+        "A job couldn't be launched or restarted, and Spotwarden has given up.",
         Severity.URGENT,
     ),
     "launch_failing": _kind(

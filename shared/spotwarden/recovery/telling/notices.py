@@ -95,13 +95,16 @@ def not_recoverable(facts: JobFacts, node: NodeFacts, reason: str, tick: Tick) -
 
 def gave_up(facts: JobFacts, attempt: Attempt, reason: str, tick: Tick) -> Notice:
     """Say that another launch is pointless, with all that a person needs to take over."""
+    never_ran = attempt.number == 1 and attempt.started is None
     return Notice(
         id=f"gave-up/{attempt.job}/{attempt.number}",
         kind="gave_up",
         severity=Severity.URGENT,
         job=attempt.job,
         at=tick.now,
-        what=f"{attempt.job} couldn't be restarted after attempt {attempt.number}",
+        what=f"{attempt.job} couldn't be launched"
+        if never_ran
+        else f"{attempt.job} couldn't be restarted after attempt {attempt.number}",
         why=reason,
         todo=f"fix the cause below, then run {_resume(facts)}",
         owner=facts.owner,
