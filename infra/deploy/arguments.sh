@@ -14,17 +14,21 @@ misuse() {
 }
 
 read_arguments() {
-  project='' action=deploy yes='' rotate='' mode='' state=''
+  project='' action=deploy yes='' rotate='' mode='' links='' state=''
   policy=infra/policy.toml
   said=()
   while [ $# -gt 0 ]; do
     case "$1" in
       --plan | --destroy) set_action "${1#--}" ;;
       --enforce | --observe) set_mode "${1#--}" ;;
-      --links) said+=(links=true) ;;
-      --no-links) said+=(links=false) ;;
+      --links) set_links true ;;
+      --no-links) set_links false ;;
       --rotate-keys) rotate=1 ;;
       --yes) yes=1 ;;
+      -h | --help)
+        usage
+        exit 0
+        ;;
       --project | --region | --bucket | --alert-email | --prefix | --mail-from | --job-vm | --act-as | \
         --viewer | --scheduler-region | --billing-account | --state-bucket | --policy)
         [ $# -ge 2 ] || misuse "$1 needs a value"
@@ -48,6 +52,12 @@ set_action() {
 set_mode() {
   [ -z "$mode" ] || misuse "--enforce and --observe can't be used together"
   mode=$1
+}
+
+set_links() {
+  [ "${links:-$1}" = "$1" ] || misuse "--links and --no-links can't be used together"
+  links=$1
+  said+=("links=$1")
 }
 
 # A file as whoever deploys names it: this script works in a folder of its own.

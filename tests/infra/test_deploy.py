@@ -500,6 +500,7 @@ def test_a_tool_that_is_missing_is_named(machine, tool):
         ((*ALL, "--prefix", "users"), "ends in /"),
         ((*ALL, "--plan", "--destroy"), "can't be used together"),
         ((*ALL, "--enforce", "--observe"), "can't be used together"),
+        ((*ALL, "--links", "--no-links"), "can't be used together"),
         ((*ALL, "--region"), "--region needs a value"),
         (("--project=my-project",), "write a space, not"),
         ((*ALL, "--fast"), "unknown option --fast"),
@@ -511,6 +512,13 @@ def test_what_cannot_be_said_is_refused_before_anything_is_asked(machine, words,
     assert done.returncode == 2
     assert reason in done.stderr
     assert machine.calls == []
+
+
+def test_help_is_given_among_the_options_too(machine):
+    """Nothing is asked for it."""
+    done = machine.deploy("--project", PROJECT, "--help")
+    assert (done.returncode, machine.calls) == (0, [])
+    assert "--alert-email E" in done.stdout
 
 
 def test_a_first_deployment_names_what_it_still_needs(machine):
