@@ -27,6 +27,10 @@ PAIRS = {
     "byte-order-mark": (f"\ufeff#!/bin/bash\n{VM}", f"#!/bin/bash\n{VM}"),
     "typographic-signs": (f"{VM} --description=\u201chi\u201d", f'{VM} --description="hi"'),
     "unset-variable": (f"{VM} --labels=a=$TEAM", f"TEAM=x\n{VM} --labels=a=$TEAM"),
+    "several-creates": (
+        f"{VM}\n{VM.replace('create vm', 'create two')}",
+        VM.replace("create vm", "bulk create --name-pattern=vm-# --count=2"),
+    ),
     "cut-off-flags": (f"{VM} \\\n # later\n --no-address", f"{VM} \\\n --no-address # later"),
     "glued-flags": (
         f"{VM} --machine-type=e2-small\\\n--no-address",
@@ -204,7 +208,7 @@ def test_findings_come_by_line():
     """As a person reads the file."""
     text = f"A=1\n{VM} --tags=a --tags=b\ngcloud compute instances create two\n"
     lines = [warning.line for warning in check(text.encode(), defaults=CONFIGURED).warnings]
-    assert lines == sorted(lines) == [2, 3]
+    assert lines == sorted(lines) == [2, 3, 3]
 
 
 def test_a_report_can_be_told_as_text_alone():

@@ -37,6 +37,7 @@ RULES: tuple[Rule, ...] = (
     text_rules.byte_order_mark,
     text_rules.typographic_signs,
     text_rules.unset_variables,
+    command_rules.several_creates,
     command_rules.cut_off_flags,
     command_rules.glued_flags,
     command_rules.repeated_flags,

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from spotwarden.create_script.lint.facts import Facts, LintFinding
+from spotwarden.create_script.request.slice import makes_slice
 
 _FLAG_AS_COMMAND = re.compile(r"`(--?[a-z][^` ]*)` is taken for a command")
 _GLUED = re.compile(r"[\w\"')\]](--[a-z]+(?:-[a-z]+)+(?:=|$)|--zone=)")
@@ -18,6 +19,17 @@ _ADDING_NAMES = """
 --quiet
 """
 _ADDING = frozenset(_ADDING_NAMES.split())
+
+
+def several_creates(facts: Facts) -> Iterator[LintFinding]:
+    """More than one request that makes VMs: recovery would not know which of them is the job."""
+    sent = [(launch, request) for launch in facts.launches for request in launch.requests]
+    if len(sent) > 1 and not makes_slice([request for _, request in sent]):
+        text = (
+            f"it makes {len(sent)} create requests, and submit takes a script of exactly one; write a script"
+            " for each job, or bulk create for a gang"
+        )
+        yield LintFinding(sent[1][0].command.line, "several-creates", text)
 
 
 def cut_off_flags(facts: Facts) -> Iterator[LintFinding]:
