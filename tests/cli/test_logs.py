@@ -235,6 +235,16 @@ def test_silence_is_said_to_be_silence(speaker, run):
     assert run() == (0, [], ["-- nothing has been logged yet --"])
 
 
+def test_silence_since_a_moment_is_not_said_to_be_silence_from_the_start(speaker, run):
+    """There are lines from before it."""
+    soon_over(speaker)
+    assert run("--since", "2030-01-01") == (
+        0,
+        [],
+        ["-- nothing has been logged since 2030-01-01 00:00:00 UTC --"],
+    )
+
+
 def test_there_is_no_such_job(run):
     """The bucket is named."""
     with pytest.raises(Exception, match="unknown job 'train' in gs://b"):

@@ -71,7 +71,8 @@ def logs(
     _check(wanted, glance, job)
     reader.read(glance)
     if not reader.said:
-        _note("nothing has been logged yet")
+        when = f" since {wanted.since:%Y-%m-%d %H:%M:%S} UTC" if wanted.since else " yet"
+        _note(f"nothing has been logged{when}")
 
 
 def follow(
