@@ -71,7 +71,7 @@ class Governed(Answering):
                 raise RejectedError(
                     "badRequest", f"{vm.seen.name} has local SSDs; say whether to discard them"
                 )
-            operation = self.vms.begin("stop", vm.seen, self.caller)
+            operation = self.vms.begin("stop", vm.seen, self.caller, request_id=request_id)
             if vm.seen.status in AT_REST:
                 self.vms.end(operation)
             else:

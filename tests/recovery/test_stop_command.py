@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from spotwarden import clock
 from spotwarden.cli.acting import stopping
 from spotwarden.cli.acting.stopping import _ending, end_job
+from spotwarden.engine.chain import newest_number
 from spotwarden.engine.context import SweepContext
 from spotwarden.engine.executor import Executor
 from spotwarden.layout import CreateScript, InstanceId, MarkerName
@@ -587,3 +588,32 @@ def test_a_stop_that_slept_before_it_deleted_leaves_alone_what_was_restarted_sin
     owner.world.settle(6)
     assert owner.world.attempts()[-1].state is AttemptState.RUNNING
     assert running(owner.world) == sorted(owner.world.ids)
+
+
+@pytest.mark.parametrize("script", [SCRIPT, KEPT], ids=["one", "kept"])
+def test_a_delete_that_was_held_up_after_its_last_look_ends_nothing_that_was_restarted_since(
+    ada, monkeypatch, script
+):
+    """The request itself says which record the command had seen: the restart is the newer word."""
+    owner, slept = ada(script), []
+    world = owner.world
+    world.settle(8)
+    owner.stop()
+    world.wait(minutes=5)
+
+    def sleeps(*words):
+        newest = newest_number(*words)
+        if not slept:
+            slept.append(1)
+            world.wait(seconds=90)
+            restart(owner)
+            for _ in range(3):
+                world.sweep()
+                world.wait(seconds=8)
+        return newest
+
+    monkeypatch.setattr(stopping, "newest_number", sleeps)
+    owner.stop(delete=True)
+    world.settle(20)
+    assert world.attempts()[-1].state is AttemptState.RUNNING
+    assert running(world) == ["test-vm"]

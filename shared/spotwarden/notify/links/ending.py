@@ -20,6 +20,7 @@ from spotwarden.notify.links.stopping import IN_TIME, reason
 from spotwarden.recovery.instances.removal import asked_for
 from spotwarden.recovery.observed.fates import GOING, KEPT, alive
 from spotwarden.recovery.observed.identity import CLOCKS_APART
+from spotwarden.recovery.requests.launching import stop_id
 from spotwarden.recovery.requests.slice_groups import groups_of
 from spotwarden.recovery.steps.begun import begun
 
@@ -56,6 +57,7 @@ def end(
             instead="To delete its VMs and discard the data, run:",
             command=f"spotwarden stop {facts.job} --delete",
         )
+    head = closing[0].record.number if closing else _number(facts)
     return AnswerVerdict(
         standing=OfferStanding.OPEN,
         title=f"Stop {facts.job}?",
@@ -69,9 +71,9 @@ def end(
             if text
         ),
         notes=_notes(offer_facts, facts, meant, delete=delete),
-        steps=(*closing, *_steps(offer_facts, meant, group, now, delete=delete)),
+        steps=(*closing, *_steps(offer_facts, meant, group, now, head, delete=delete)),
         done=_done(facts, meant, closed=bool(closing), delete=delete),
-        head=closing[0].record.number if closing else _number(facts),
+        head=head,
     )
 
 
@@ -229,12 +231,13 @@ def _steps(
     meant: list[Instance],
     group: tuple[Try, SliceGroup] | None,
     now: datetime,
+    head: int,
     *,
     delete: bool,
 ) -> list[Change]:
     """A delete of the slice, whose VMs go with its group; a step for each of all other VMs."""
     if group is None:
-        return [_step(offer_facts, node, now, delete=delete) for node in meant]
+        return [_step(offer_facts, node, now, head, delete=delete) for node in meant]
     tried, made = group
     offer = offer_facts.offer
     return [
@@ -250,11 +253,11 @@ def _steps(
     ]
 
 
-def _step(offer_facts: OfferFacts, instance: Instance, now: datetime, *, delete: bool) -> Change:
+def _step(offer_facts: OfferFacts, instance: Instance, now: datetime, head: int, *, delete: bool) -> Change:
     """The same request however often it is asked for by one command."""
     offer = offer_facts.offer
     delete = bool(_deleted([instance], delete=delete))
-    request = str(uuid5(NAMESPACE_URL, f"spotwarden/answers/{offer.id}/{delete}/{instance.id}"))
+    request = stop_id(offer.job, head, instance.id, f"{offer.id}/{delete}")
     if delete:
         return DeleteInstance(
             reason=asked(offer),

@@ -9,7 +9,7 @@ from spotwarden.recovery.observed.actors import Actor, actor
 from spotwarden.recovery.observed.fates import KINDS, REMOVALS, Fate, alive, cause_of
 from spotwarden.recovery.observed.identity import CLOCKS_APART
 from spotwarden.recovery.observed.reopening import instances_of, is_persons_start
-from spotwarden.recovery.requests.launching import delete_id
+from spotwarden.recovery.requests.launching import delete_id, is_stop_behind
 from spotwarden.recovery.requests.slice_groups import is_removal
 
 
@@ -106,7 +106,23 @@ def _removed_at_birth(facts: JobFacts, attempt: Attempt) -> bool:
 def asked_since(node: NodeFacts, *attempts: Attempt) -> bool:
     """Whether a person has asked for one of these after what befell the node: that word is the newer one."""
     cause, words = cause_of(node), [asked_for(attempt) for attempt in attempts]
-    return bool(cause and cause.at and any(word and cause.at < word for word in words))
+    if cause and cause.at and any(word and cause.at < word for word in words):
+        return True
+    return any(is_behind(node, attempt) for attempt in attempts)
+
+
+def is_behind(node: NodeFacts, attempt: Attempt) -> bool:
+    """Whether a stop removed it that knew nothing of this attempt, for which a person has asked since.
+
+    It may have slept just before its request, and then comes second by the clock alone.
+    """
+    cause = cause_of(node)
+    if cause is None or not cause.request_id or asked_for(attempt) is None:
+        return False
+    return any(
+        is_stop_behind(cause.request_id, attempt.job, newest, node.instance_id)
+        for newest in range(attempt.number)
+    )
 
 
 def asked_for(attempt: Attempt) -> datetime | None:

@@ -23,6 +23,7 @@ NODE_KEY = "spotwarden-node"
 """In the metadata of a VM that does not bear its node's name: that name."""
 JOINS_KEY = "spotwarden-joins"
 """A node of a gang that bends begins once a record of the chain names it."""
+_SECOND_HALF = 2**64 - 1
 _OWN_MODELS = frozenset(("FLEX_START", "RESERVATION_BOUND"))
 
 
@@ -37,6 +38,26 @@ def request_id(job: str, attempt: int, place: str, turn: int) -> str:
 def delete_id(job: str, attempt: int, instance_id: str) -> str:
     """The request id under which recovery deletes an instance that stands in the way of an attempt."""
     return str(uuid5(NAMESPACE, f"delete/{job}/{attempt}/{instance_id}"))
+
+
+def stop_id(job: str, newest: int, instance_id: str, command: str) -> str:
+    """The request id under which a command stops or deletes an instance, behind the newest record it saw.
+
+    The first half tells that record to whoever reads the operation log; by the second no command's request
+    passes for another one's, which is done already.
+    """
+    own = uuid5(NAMESPACE, command).int & _SECOND_HALF
+    return str(UUID(int=_stop(job, newest, instance_id).int & ~_SECOND_HALF | own))
+
+
+def is_stop_behind(request: str, job: str, newest: int, instance_id: str) -> bool:
+    """Whether a command has asked for this which saw no newer record than this one."""
+    half = len("00000000-0000-0000-")
+    return request[:half] == str(_stop(job, newest, instance_id))[:half]
+
+
+def _stop(job: str, newest: int, instance_id: str) -> UUID:
+    return uuid5(NAMESPACE, f"stop/{job}/{newest}/{instance_id}")
 
 
 def stamp(request: Request, job: str, attempt: int, turn: int = 1) -> Request:

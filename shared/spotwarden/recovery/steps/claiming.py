@@ -9,7 +9,7 @@ from spotwarden.model.launch import Launch
 from spotwarden.model.policy import Policy
 from spotwarden.model.tick import Tick
 from spotwarden.model.watch import Watch
-from spotwarden.recovery.instances.removal import asked_since
+from spotwarden.recovery.instances.removal import asked_for, asked_since
 from spotwarden.recovery.kinds.bounds import exceeded
 from spotwarden.recovery.kinds.machines import machine_key, runs_on
 from spotwarden.recovery.observed.fates import Fate, alive, cause_of, lost_at
@@ -96,7 +96,7 @@ def record(facts: JobFacts, finding: LossFinding, tick: Tick) -> Attempt:
         lost_work=work_of(facts),
         early=finding.judgement.verdict is LossVerdict.REPLACE,
         # The word that takes a removal back holds for what follows it.
-        asked=newest.asked if newest and asked_since(finding.node, newest) else None,
+        asked=asked_for(newest) if newest and asked_since(finding.node, newest) else None,
         # What somebody has removed from a gang that bends is not made again with the rest.
         removed=dict(newest.removed) if newest and facts.file.nodes else {},
     )

@@ -12,7 +12,7 @@ from spotwarden.model.launch import Launch
 from spotwarden.model.limits import RecoveryLimits
 from spotwarden.model.tick import Tick
 from spotwarden.recovery.instances.ownership import made_by_chain
-from spotwarden.recovery.instances.removal import asked_since, on_purpose, removed_beside
+from spotwarden.recovery.instances.removal import asked_since, is_behind, on_purpose, removed_beside
 from spotwarden.recovery.kinds.flexible import expired_in_line, is_flexible
 from spotwarden.recovery.observed.actors import Actor, actor
 from spotwarden.recovery.observed.fates import Fate, Now, alive, cause_of, lost_at
@@ -111,10 +111,15 @@ def _unless_asked(facts: JobFacts, finding: LossFinding) -> LossFinding:
     """The finding, but a recovery where its owner has asked for this attempt since the VM was removed."""
     newest = facts.newest
     stopped = finding.judgement.verdict is LossVerdict.CLOSE
-    if not stopped or newest is None or newest.asked is None or not asked_since(finding.node, newest):
+    if not stopped or newest is None or not _is_asked_since(finding.node, newest):
         return finding
     why = "its owner has asked for it again since the VM was deleted or stopped"
     return replace(finding, judgement=replace(finding.judgement, verdict=LossVerdict.RECOVER, why=why))
+
+
+def _is_asked_since(node: NodeFacts, newest: Attempt) -> bool:
+    """Whether its owner has asked for the attempt since the VM was removed, or the stop was typed."""
+    return is_behind(node, newest) or (newest.asked is not None and asked_since(node, newest))
 
 
 def _unless_restarted(facts: JobFacts, finding: LossFinding, tick: Tick) -> LossFinding:
