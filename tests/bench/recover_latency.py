@@ -144,11 +144,9 @@ class Chained(Slow):
 
     def _note(self, call: str, about: object, pages: int) -> None:
         super()._note(call, about, pages)
-        # A read by name asks for the generation first.
-        calls = 2 if call == "read" and str(about).startswith("spotwarden/placement/") else pages
         began = time.monotonic()
-        time.sleep(calls * A_CALL)
-        self.spans.append((call, began, time.monotonic(), calls))
+        time.sleep(pages * A_CALL)
+        self.spans.append((call, began, time.monotonic(), pages))
 
     def row(self, last: str) -> int:
         """The calls that waited for one another, up to the first so called."""

@@ -12,16 +12,22 @@ NAME = "test-vm/metadata/attempts/1.json"
 
 
 class Counted(MemoryStore):
-    """A bucket that counts what is read."""
+    """A bucket that counts what is read, and which rows are asked for by name."""
 
     def __init__(self):
         super().__init__()
         self.reads = Counter()
+        self.rows = Counter()
 
     def read(self, name, **how):
         """Counted."""
         self.reads[name] += 1
         return super().read(name, **how)
+
+    def entry(self, name):
+        """Counted."""
+        self.rows[name] += 1
+        return super().entry(name)
 
 
 @pytest.fixture
@@ -67,10 +73,19 @@ def test_another_generation_is_read(kept, bucket):
     assert kept.read(NAME, listed=row(kept)).data == b"2"
 
 
+def test_without_a_listing_the_bucket_is_asked_for_the_generation_alone(kept, bucket):
+    """A function that is woken again does not fetch what it has written itself."""
+    generation = kept.write(NAME, b"1", generation=0)
+    found = kept.read(NAME)
+    assert (found.data, found.generation) == (b"1", generation)
+    assert (bucket.reads[NAME], bucket.rows[NAME]) == (0, 1)
+
+
 def test_without_a_listing_nothing_is_taken_for_the_newest(kept, bucket):
-    """The bucket is asked."""
-    kept.write(NAME, b"1", generation=0)
-    kept.read(NAME)
+    """What somebody else has written since is read."""
+    first = kept.write(NAME, b"1", generation=0)
+    bucket.write(NAME, b"2", generation=first)
+    assert kept.read(NAME).data == b"2"
     assert bucket.reads[NAME] == 1
 
 

@@ -35,10 +35,10 @@ class BytesCache(GenerationCache[bytes]):
 
 
 class KeptObjects:
-    """A `Store` that remembers what it has read and written. Whoever gives the row of a listing is served so.
+    """A `Store` that remembers what it has read and written, by generation.
 
-    What a row of a listing shows is not read either. Nothing is taken for the newest that a listing has not
-    shown; a write is under its generation as ever.
+    What a row of a listing shows is not read either. Nothing is taken for the newest that the bucket has not
+    just shown; a write is under its generation as ever.
     """
 
     contents: ClassVar[BytesCache] = BytesCache()
@@ -75,13 +75,17 @@ class KeptObjects:
     def read(
         self, name: str, *, at_most: int = 4 * 1024 * 1024, listed: Entry | None = None
     ) -> Stored | None:
-        """As `Store.read`; no call where the generation that was `listed` is known, or its row shows it."""
-        known = (self.contents.get(name, listed.generation) or listed.content) if listed else None
-        if known is not None and listed is not None and len(known) <= at_most:
-            return Stored(
-                data=known, generation=listed.generation, updated=listed.updated, metadata=listed.metadata
-            )
-        stored = self._store.read(name, at_most=at_most, listed=listed)
+        """As `Store.read`; no call where the generation that was `listed` is known, or its row shows it.
+
+        Whoever gives no row has it asked for: one call where that generation is known, two as ever else.
+        """
+        row = listed or self._store.entry(name)
+        if row is None:
+            return None
+        known = self.contents.get(name, row.generation) or row.content
+        if known is not None and len(known) <= at_most:
+            return Stored(data=known, generation=row.generation, updated=row.updated, metadata=row.metadata)
+        stored = self._store.read(name, at_most=at_most, listed=row)
         if stored is not None:
             self.contents.keep(name, stored.generation, stored.data)
         return stored
