@@ -1,5 +1,7 @@
 """One event, from its marker to the request: what is asked side by side, and what may happen meanwhile."""
 
+from threading import Event
+
 import msgspec
 import pytest
 
@@ -59,6 +61,16 @@ def test_each_list_is_asked_for_once(lost):
     (instances,) = [index for index, (call, _) in enumerate(lists) if call == "instances"]
     assert folders[0] < instances < folders[1]
     assert ("entries", "test-vm/metadata/attempts/") not in lists
+
+
+def test_instances_are_asked_for_while_heartbeats_are_still_being_listed(lost):
+    """A job that comes back waits for no list that it needs later."""
+    lost.settings = msgspec.structs.replace(lost.settings, workers=4)
+    asked, waited, ports = Event(), [], lost.cloud.ports()
+    beats = Meanwhile(ports.store, "each_entry", lambda: waited.append(asked.wait(timeout=10)), "heartbeats/")
+    instances = Meanwhile(ports.compute, "instances", asked.set)
+    _, sent = calls(lost, msgspec.structs.replace(ports, store=beats, compute=instances))
+    assert (waited, sent) == ([True], True)
 
 
 def test_the_claim_is_behind_the_folder_and_the_request_behind_the_claim(lost):

@@ -5,6 +5,7 @@ else; whether its VM is that job's is for those to ask who have the job's record
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from concurrent.futures import Future
 from itertools import islice, takewhile
 from threading import Lock
 from typing import Protocol
@@ -157,3 +158,15 @@ class BeatsOfSome(JobBeats):
         if self._heard is None or not all(self._first <= node < self._end for node in nodes):
             return super().of(job, nodes)
         return self._heard.of(job)
+
+
+class BeatsUnderWay:
+    """The heartbeats that are being listed; where that fails `otherwise` tells them."""
+
+    def __init__(self, heard: Future[HeardBeats], otherwise: BeatSource) -> None:
+        self._heard, self._otherwise = heard, otherwise
+
+    def of(self, job: str, nodes: Iterable[str] = ()) -> Mapping[Heartbeat, NodeBeat]:
+        """Those of this job, once they are there."""
+        source = self._otherwise if self._heard.exception() else self._heard.result()
+        return source.of(job, nodes)

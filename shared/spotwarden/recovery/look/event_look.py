@@ -34,7 +34,7 @@ from spotwarden.ports import Cloud, Entry, Store
 from spotwarden.recovery.attempts import IN_FLIGHT
 from spotwarden.recovery.folder.folder_list import JobFolder, look_into
 from spotwarden.recovery.folder.job_folder import look_at_job, read_watch
-from spotwarden.recovery.folder.node_beats import HeardBeats, JobBeats, read_beats
+from spotwarden.recovery.folder.node_beats import BeatSource, BeatsUnderWay, JobBeats, read_beats
 from spotwarden.recovery.instances.nodes import with_nodes
 from spotwarden.recovery.look.job_look import Looking
 from spotwarden.recovery.markers.crowds import LISTED
@@ -133,7 +133,7 @@ class Ahead(NamedTuple):
 
     folder: JobFolder | None = None
     watched: Watched | None = None
-    beats: HeardBeats | None = None
+    beats: BeatSource | None = None
     shown: Callable[[], ShownInstances] | None = None
     learnt: Callable[[], object] = lambda: None
 
@@ -155,11 +155,12 @@ def look_ahead(
         watched = pool.submit(read_watch, cloud.store, layout, tick.about)
         beats = pool.submit(read_beats, cloud.store, layout, (tick.about,))
         few = _few(cloud, layout, tick)
-        # What failed is read again in its turn, and says then what is wrong.
+        # What failed is read again in its turn, and says then what is wrong. Heartbeats may be newer than the
+        # instances, so nothing waits for them here.
         ahead = Ahead(
             folder=None if folder.exception() else folder.result(),
             watched=None if watched.exception() else watched.result(),
-            beats=None if beats.exception() else beats.result(),
+            beats=BeatsUnderWay(beats, JobBeats(cloud.store, layout)),
         )
         return few, _further(cloud, layout, tick, pool, few=few, ahead=ahead, learn=learn)
     finally:
