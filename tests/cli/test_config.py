@@ -94,6 +94,8 @@ def test_no_repository_sees_the_file_of_one_above_it(home, tmp_path):
         ("workers = 0\n", ":1: workers is '0'"),
         ("workers = true\n", ":1: workers must be a text in quotes"),
         ("bucket = 'gs://b'\n", ":1: bucket is 'gs://b'; write its name alone"),
+        ("project = 'My Project'\n", ":1: project is 'My Project'; write its ID, such as my-project-123"),
+        ("notices = 'projects/p/topics/n'\n", ":1: notices is 'projects/p/topics/n'; write its name alone"),
         ("mode = 'kill'\n", ":1: mode is 'kill'; it must be observe or enforce"),
         ("prefix = '../'\n", ":1: prefix is '../'; "),
         ("owner = [1]\n", ":1: owner must be a text in quotes"),

@@ -14,6 +14,8 @@ import click
 
 PROJECT_FILE = ".spotwarden.toml"
 MOST_WORKERS = 64
+_OF_PROJECTS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-.:")
+"""What a project's ID is made of; older ones have the domain in front, as example.com:ml."""
 
 
 class KnownSetting(NamedTuple):
@@ -43,6 +45,15 @@ def _bucket(value: str) -> str:
     return "" if value[0].isalnum() and value[-1].isalnum() else "it begins and ends with a letter or digit"
 
 
+def _project(value: str) -> str:
+    fine = value and _OF_PROJECTS.issuperset(value)
+    return "" if fine else "write its ID, such as my-project-123, not its name"
+
+
+def _topic(value: str) -> str:
+    return "write its name alone, without projects/ and topics/" if "/" in value else ""
+
+
 def _mode(value: str) -> str:
     return "" if value in {"observe", "enforce"} else "it must be observe or enforce"
 
@@ -63,10 +74,10 @@ def _prefix(value: str) -> str:
 
 
 KNOWN: Mapping[str, KnownSetting] = {
-    "project": KnownSetting("SPOTWARDEN_PROJECT", "the Google Cloud project"),
+    "project": KnownSetting("SPOTWARDEN_PROJECT", "the Google Cloud project", _project),
     "bucket": KnownSetting("SPOTWARDEN_BUCKET", "the bucket of the jobs", _bucket),
     "prefix": KnownSetting("SPOTWARDEN_PREFIX", "the folder of the jobs in the bucket", _prefix),
-    "notices": KnownSetting("SPOTWARDEN_NOTICES", "the Pub/Sub topic of notices, its short name"),
+    "notices": KnownSetting("SPOTWARDEN_NOTICES", "the Pub/Sub topic of notices, its short name", _topic),
     "owner": KnownSetting("SPOTWARDEN_OWNER", "your email address, as the owner of jobs"),
     "policy": KnownSetting("SPOTWARDEN_POLICY", "the policy file of the deployment", is_path=True),
     "prices": KnownSetting("SPOTWARDEN_PRICES", "the price table", is_path=True),
