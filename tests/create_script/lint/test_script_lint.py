@@ -167,6 +167,12 @@ def test_a_check_says_in_words_what_is_launched():
         assert word in launch
 
 
+def test_a_limit_of_time_is_described_as_people_write_it():
+    """Not in the seconds of the API."""
+    report = check(f"{SPOT} --max-run-duration=90m".encode(), defaults=CONFIGURED)
+    assert "runs for at most 1h30m" in report.launches[0]
+
+
 def test_a_gang_is_described_as_one():
     """With its count, its pattern and its place."""
     text = "gcloud compute instances bulk create --name-pattern=w-# --count=4 --min-count=2 --region=us-east1"

@@ -2,10 +2,12 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from datetime import timedelta
 
 from spotwarden.create_script.gcloud import Note
 from spotwarden.create_script.lint.facts import LintInstance, LintLaunch
 from spotwarden.model.request import Request
+from spotwarden.model.values import written
 
 _PLACE = re.compile(r"/projects/([^/]+)/(zone|region)s/([^/]+)/")
 _NAME = re.compile(r"[a-z0-9-]+")
@@ -73,7 +75,7 @@ def _model(instance: LintInstance) -> str:
 def _limits(instance: LintInstance) -> Iterator[str]:
     duration = instance.scheduling.get("maxRunDuration")
     if duration:
-        yield f"runs for at most {duration.get('seconds')} s"
+        yield f"runs for at most {written(timedelta(seconds=int(duration.get('seconds', 0))))}"
     if "terminationTime" in instance.scheduling:
         yield f"runs until {instance.scheduling['terminationTime']}"
 
