@@ -136,3 +136,29 @@ def test_it_opens_the_job_again_where_it_was_stopped_and_is_started(world):
     world.settle(2)
     newest = world.attempts()[-1]
     assert (newest.state, newest.instances) == (AttemptState.RUNNING, {"test-vm": vm_id})
+
+
+def test_a_gang_that_is_launched_anew_beside_all_of_its_stopped_nodes_goes_on_with_the_new_ones(gang):
+    """No node is missed that its owner has stopped, and the loss of a new one is a loss of the gang."""
+    gang.settle(2)
+    gang.cloud.compute.stock_out(ZONE)
+    gang.preempt(node="gang-1")
+    gang.settle(12)
+    stopped = gang.attempts()[-1].instances
+    assert len(stopped) == 2
+    for vm_id in stopped.values():
+        gang.cloud.compute.owner_stops(vm_id, user="ada@x.org")
+    gang.cloud.compute.restock(ZONE)
+    gang.wait(minutes=1)
+    again = gang.launch_by_hand(GANG)
+    gang.wait(minutes=1)
+    gang.settle(2)
+    newest = gang.attempts()[-1]
+    assert (newest.state, newest.instances) == (AttemptState.RUNNING, again)
+    gang.cloud.compute.preempt(again["gang-1"])
+    gang.store(MarkerName(node="gang-1"), b"")
+    gang.settle(12)
+    newest = gang.attempts()[-1]
+    assert newest.state is AttemptState.RUNNING
+    assert not set(newest.instances.values()) & {*again.values(), *stopped.values()}
+    assert not {"stopped", "node_removed"} & set(gang.notices())

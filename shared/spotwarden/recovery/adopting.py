@@ -169,5 +169,6 @@ def _another_node(attempt: Attempt, ids: Mapping[str, str]) -> bool:
 
 
 def _still_there(facts: JobFacts, attempt: Attempt) -> bool:
+    """Whether any of its instances is alive; what is at rest stands in nobody's way who launches anew."""
     ids = set(attempt.instances.values())
-    return any(instance.id in ids for instance in facts.instances)
+    return any(instance.id in ids and alive(instance) for instance in facts.instances)
