@@ -51,6 +51,7 @@ class Process:
     """One sweep, not yet begun. `began` is its place in the order of all things.
 
     `looked` is what it was shown of single VMs by its latest calls, by id: nothing else was asked since.
+    `unaware` are the jobs whose script somebody has run by hand since it last listed VMs.
     """
 
     def __init__(self, tick: Tick, began: int, observer: Observer) -> None:
@@ -63,6 +64,7 @@ class Process:
         self.failure: BaseException | None = None
         self.alive = False
         self.looked: dict[str, Any] = {}
+        self.unaware: set[str] = set()
         self._sweep: Callable[[], object] = bool
         self._left = 0
         self._changes = False
@@ -188,6 +190,8 @@ def _look(call: str) -> Callable[..., Any]:
             process.looked[arguments[1]] = found
         elif process.looked:
             process.looked.clear()
+        if call == "instances" and process.unaware:
+            process.unaware.clear()
         return found
 
     return made

@@ -268,6 +268,13 @@ class Rewrite(Command, frozen=True, kw_only=True, tag=True):
     job: int = 0
 
 
+class Rerun(Command, frozen=True, kw_only=True, tag=True):
+    """Somebody, its owner or a colleague, runs the script of a job by hand of which no VM is there."""
+
+    job: int = 0
+    colleague: bool = False
+
+
 class SetPolicy(Command, frozen=True, kw_only=True, tag=True):
     """Ops change the policy."""
 
@@ -318,6 +325,7 @@ AnyCommand = (
     | Outage
     | Deceive
     | Rewrite
+    | Rerun
     | Announce
     | SetPolicy
     | Topic

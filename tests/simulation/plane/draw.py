@@ -133,6 +133,8 @@ CLIMBING = (c.Kind.SOLO, c.Kind.KEPT, c.Kind.MUTE)
 WEEK = 7 * 24 * 3_600
 """Seconds that a Flex-start VM may run at most."""
 BEFALL_WAITING = (*STRIKES, "preempt", "person", "person", "type", "type", "lag", "click", "stockout", "host")
+LOSSES = (c.Preempt, c.FailHost, p.Gcloud, p.Collapse, p.Type, c.Stock)
+"""After these somebody runs a script again, in the story of that."""
 LONG = ("mood", "mood one", "end", "click", "observe")
 """After these governance takes its time."""
 
@@ -305,12 +307,33 @@ def _room(chance: Random, left: int | None) -> Iterator[c.Command]:
         yield c.Stock(zone=zone, left=left)
 
 
+def _rerun(chance: Random, drawn: list[c.Command]) -> Iterator[c.Command]:
+    """The same, and after what befalls a job somebody runs its script again, while sweeps are at work."""
+    for command in drawn:
+        yield command
+        if not isinstance(command, LOSSES) or chance.random() < 0.3:
+            continue
+        yield c.Pass(seconds=chance.choice((1, 35, 45, 60, 130)))
+        if chance.random() < 0.5:
+            yield from _sweeps(chance)
+        yield p.Rerun(job=anyone(chance), colleague=chance.random() < 0.3)
+        yield c.Pass(seconds=chance.choice((1, 5, 20, 35, 60)))
+        yield from _sweeps(chance)
+        if chance.random() < 0.5:
+            yield p.Tick(minutes=chance.choice((2, 6, 15)))
+        if chance.random() < 0.4:
+            yield c.Preempt(vm=anyone(chance), word=chance.choice(HURT))
+            yield c.Pass(seconds=chance.choice((5, 35, 60)))
+            yield from _sweeps(chance)
+
+
 STORIES: Mapping[str, tuple[float, Callable[[Random, list[c.Command]], Iterator[c.Command]]]] = {
     "machines": (0.15, _machines),
     "cheaper": (0.12, _cheaper),
     "bent": (0.15, _bent),
     "flex": (0.15, _flex),
     "cornered": (0.12, _cornered),
+    "rerun": (0.0, _rerun),
 }
 """What else a history may be about, how often, and how it is told; at most one of them."""
 

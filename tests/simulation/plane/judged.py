@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Protocol
 
+from spotwarden.layout import Layout
 from tests.fakes.cloud import MemoryCloud
 from tests.simulation.plane.google import PlaneCompute, PlaneMetrics
 from tests.simulation.plane.guests import Guests
@@ -21,6 +22,7 @@ class JudgedWorld(Protocol):
     compute: PlaneCompute
     metrics: PlaneMetrics
     guests: Guests
+    layout: Layout
     mailroom: Mailroom
     jobs: list[PlaneJob]
     mine: dict[str, PlaneJob]

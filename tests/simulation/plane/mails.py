@@ -191,8 +191,13 @@ class MailJudge:
     def _may_be_over(self, job: PlaneJob) -> bool:
         """Whether it is over, or was until a moment ago: a sweep tells of what it has read."""
         heard = MOMENT + self._world.compute.lag
-        opened = job.said is not None and self._world.now() - job.said < heard
+        opened = job.said is not None and self._world.now() - self._first_look(job.said) < heard
         return bool(job.over) or job.doubtful or job.told_by_person or opened
+
+    def _first_look(self, since: datetime) -> datetime:
+        """When recovery first looked after that moment: until then nobody could hear of it."""
+        looks = (at for sweep, at in self._oracle.starts.items() if sweep.startswith("recover_spot"))
+        return min((at for at in looks if at >= since), default=since)
 
     def _false(self, notice: Notice, why: str) -> None:
         self._oracle.fault(f"the notice {notice.id} ({notice.what}) is not true: {why}")

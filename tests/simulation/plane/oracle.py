@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from spotwarden.layout import MARKERS
+from spotwarden.layout import MARKERS, InstanceId
 from spotwarden.model.instance import Status
 from spotwarden.model.notice import Notice, Way
 from spotwarden.model.policy import Mode, Policy
@@ -46,6 +46,9 @@ RULES: Mapping[str, tuple[str, ...]] = {
 REACTION = timedelta(minutes=21)
 """A sign of life that is newer may not have reached anybody: metrics are late, heartbeats come each 5 min."""
 ROUNDED = timedelta(minutes=1)
+CLOSED = {"ended", "stopped", "gave up"}
+UNHEARD = timedelta(minutes=12)
+"""For so long recovery may wait to hear of a loss."""
 LOST = timedelta(seconds=1)
 
 
@@ -181,6 +184,15 @@ class Oracle:
         """Whether it is at rest, and its owner has asked for an attempt in its place: it goes in any case."""
         newest = self._newest(job)
         return vm.seen.status not in UP and vm.seen.id in newest["replaces"].values()
+
+    def is_on_no_record(self, job: PlaneJob, vm: Vm) -> bool:
+        """Whether somebody has made it by running the script again, and it is neither registered nor seen."""
+        newest = self._newest(job)
+        if not newest["state"] or " by hand " not in vm.launch or vm.seen.id in newest["instances"].values():
+            return False
+        name = self._world.layout.build(InstanceId(job=job.name, node=vm.node))
+        registered = self._world.cloud.store.read(name)
+        return registered is None or registered.data.decode() != vm.seen.id
 
     def is_left_over(self, job: PlaneJob, ids: Collection[str]) -> bool:
         """Whether an attempt is under way that has, or stands in for, none of these VMs."""
@@ -424,9 +436,20 @@ class Oracle:
             job.leaving |= {vm.seen.id for vm in self.there(job)}
         # What is missing of a gang that bends is made beside the others, and nothing twice.
         beside = [vm for vm in self.there(job) if job.kind is not Kind.BENT or vm.node in names]
-        if there := [vm for vm in beside if vm.launch != request_id]:
+        there = [vm for vm in beside if vm.launch != request_id]
+        if there and self._cannot_know(process, job):
+            return
+        if there:
             who = process.tick.sweep
             self.fault(f"a launch of {job.name} was asked for while it lives, by {who}: {_told(there)}")
+
+    def _cannot_know(self, process: Process, job: PlaneJob) -> bool:
+        """Whether somebody has run the script by hand since this process last listed VMs: both VMs run."""
+        if job.name not in process.unaware:
+            return False
+        job.beside |= {vm.seen.id for vm in self.there(job)}
+        job.doubtful = True
+        return True
 
     def _of_allowed_type(self, job: PlaneJob, request: Request) -> None:
         """It is of the machine type that its script names, or of one that its owner has ever allowed."""
@@ -490,7 +513,8 @@ class Oracle:
         self._may_start(process, job)
         job.beside.discard(vm_id)
         others = [other for other in self.there(job) if other.launch != vm.launch]
-        if [other for other in others if job.kind is not Kind.BENT or other.node == vm.node]:
+        others = [other for other in others if job.kind is not Kind.BENT or other.node == vm.node]
+        if others and not self._cannot_know(process, job):
             self.fault(f"{vm.seen.name} is started while another attempt of {job.name} lives")
 
     def _labelling(self, process: Process, zone: str, vm_id: str) -> None:
@@ -539,7 +563,8 @@ class Oracle:
     def up_for(self, job: PlaneJob) -> timedelta:
         """How long the job has been up at most: each launch from its first VM to the end of its last one.
 
-        The wait of a Flex-start VM for room is none of it.
+        The wait of a Flex-start VM for room is none of it. Where the script is run again before any sweep has
+        seen the loss, nobody knows when that was: the job counts as up until then.
         """
         now, spans = self._world.now(), dict[str, tuple[datetime, datetime]]()
         for vm in self.seen.values():
@@ -548,7 +573,8 @@ class Oracle:
                 first, last = spans.get(vm.launch, (began, began))
                 ended = now if vm.seen.status in UP else self.ended.get(vm.seen.id, now)
                 spans[vm.launch] = min(first, began), max(last, ended)
-        return sum((last - first for first, last in spans.values()), timedelta(0))
+        up = sum((last - first for first, last in spans.values()), timedelta(0))
+        return up + _between(spans)
 
     def is_newest(self, job: PlaneJob, vm: Vm) -> bool:
         """Whether it is of the newest launch of its job, and no person went back to an older VM since."""
@@ -669,9 +695,27 @@ class Oracle:
         )
         # What a gang that bends lacks is asked for again, whatever else befalls it.
         named |= bool(records) and node in records[-1].get("lacking", {})
-        # What a person launched anew after its end takes the place of all that had ended.
-        past = [record for record in records[:-1] if record["state"] in {"ended", "stopped"}]
+        # Of what was launched by hand after a job was closed the log tells, as `verdict` sees.
+        anew = wrote in self.seen and " by hand " in self.seen[wrote].launch
+        named |= anew and bool(records) and records[-1]["state"] in CLOSED
+        # What a person launched anew takes the place of all that was before.
+        past = (records[place] for place, later in enumerate(records[1:]) if _is_over(records[place], later))
         return named or any(wrote in record["instances"].values() for record in past)
+
+
+def _between(spans: Mapping[str, tuple[datetime, datetime]]) -> timedelta:
+    """The time between the end of each launch and the next one by hand, where no sweep need have seen it."""
+    ends, between = datetime.max.replace(tzinfo=UTC), timedelta(0)
+    for launch, (first, last) in sorted(spans.items(), key=lambda item: item[1]):
+        gap = first - ends
+        between += gap if " by hand " in launch and timedelta(0) < gap < UNHEARD else timedelta(0)
+        ends = last
+    return between
+
+
+def _is_over(record: dict[str, Any], later: dict[str, Any]) -> bool:
+    """Whether it had ended, or a person has launched the job by hand since, which the next record says."""
+    return record["state"] in {"ended", "stopped"} or (later["seen"] and not later["tries"])
 
 
 def _answers(record: dict[str, Any]) -> set[str]:

@@ -42,6 +42,8 @@ class People(PlaneGround):
         # A request, to start one too, that fails within seconds is followed by the next; of a hidden zone
         # nothing is heard.
         unclear |= any(self._is_unheard_of(vm) for vm in self.vms_of(job) if vm.seen.id in ids)
+        # A name is no proof: what nobody wrote down is the job's only once it has registered.
+        unclear |= any(self.oracle.is_on_no_record(job, vm) for vm in self.vms_of(job) if vm.seen.id in ids)
         # Who tidies up beside an attempt that is under way may mean that one, or not.
         unclear |= self.oracle.is_left_over(job, ids)
         job.touched.update(ids)

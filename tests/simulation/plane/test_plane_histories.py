@@ -21,6 +21,8 @@ HUNTS = HISTORIES // 5
 FLEX = int(os.environ.get("SPOTWARDEN_FLEX_HISTORIES") or str(max(HISTORIES // 10, 10)))
 """And so many with a job whose VM waits for room, which take four times as long."""
 FLEX_PART = 250
+RERUNS = max(HISTORIES // 10, 10)
+"""And so many in which somebody runs a job's script again."""
 WAITS = ("is PENDING", "its request has expired", "it has come to its time limit", "deletes it in line")
 PART = 1_000
 """Histories of one test, so that each has the time limit of a test for itself."""
@@ -51,6 +53,27 @@ def test_the_plane_keeps_its_word_while_vms_wait_for_room(first):
     whole = run(setting, count, first=first)
     assert whole.failed is None, story(setting, whole.failed)
     assert whole.played == count
+
+
+@pytest.mark.parametrize("first", range(0, RERUNS, PART))
+def test_the_plane_keeps_its_word_while_people_run_scripts_again(first):
+    """The job goes on with their VM, and no second one is made beside it by whoever can see it."""
+    setting, count = PlaneSetting(story="rerun"), min(PART, RERUNS - first)
+    whole = run(setting, count, first=first)
+    assert whole.failed is None, story(setting, whole.failed)
+    assert whole.played == count
+
+
+def test_scripts_are_run_again_in_the_histories_of_that():
+    """In several of thirty while recovery is at work: a notice says that the job goes on with that VM."""
+    worlds = []
+    for number in range(30):
+        setting = PlaneSetting(story="rerun")
+        worlds.append(setting.world())
+        setting.faults(setting.history(number), worlds[-1])
+    assert sum(any(job.launches > 1 for job in world.jobs) for world in worlds) > 5
+    told = [notice.what for world in worlds for _, notice in world.oracle.notices.values()]
+    assert sum("on a VM started by hand" in what for what in told) > 1, told
 
 
 def test_vms_wait_for_room_expire_and_end_at_their_limit_in_the_histories_of_flex_start():
@@ -96,6 +119,7 @@ def test_every_blow_is_drawn():
     drawn = [command for number in range(600) for command in setting.history(number)]
     mine = {c.Preempt, c.FailHost, c.Reboot, c.Stray, c.Stock, c.Hide, c.Forget, c.Forbid, c.Pass, c.Run}
     theirs = {kind for kind in vars(p).values() if isinstance(kind, type) and issubclass(kind, c.Command)}
+    drawn += [command for number in range(9) for command in PlaneSetting(story="rerun").history(number)]
     assert {type(command) for command in drawn} == (theirs | mine) - {c.Command}
     assert {command.function for command in drawn if isinstance(command, p.Sweep)} == set(p.Function)
     assert {command.lie for command in drawn if isinstance(command, p.Deceive)} == set(p.Lie)

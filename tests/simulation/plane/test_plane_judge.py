@@ -17,6 +17,7 @@ SETTING = PlaneSetting()
 LOST = (Preempt(vm=0, word=Word.JSON), Pass(seconds=60))
 NO_ROOM = tuple(Stock(zone=zone, left=0) for zone in range(3))
 ROOM = Stock(zone=0, left=None)
+ROOM_AGAIN = tuple(Stock(zone=zone, left=None) for zone in range(3))
 
 
 def _launched(kind: Kind = Kind.SOLO, **more: bool) -> tuple[Command, ...]:
@@ -102,6 +103,11 @@ SEEN: dict[str, tuple[tuple[Command, ...], str]] = {
             p.Tick(minutes=5),
         ),
         "kept-0 is started again, though its owner has stopped it",
+    ),
+    "what a person started again is not seen": (
+        # Whoever runs the script again has no second VM made beside his own.
+        (*_launched(), *NO_ROOM, *LOST, p.Tick(minutes=8), *ROOM_AGAIN, p.Rerun(), p.Tick(minutes=20)),
+        "a launch of solo-0 was asked for while it lives",
     ),
     "a stop is no word of a person": (
         # Nobody has asked for the gang since: nothing of it goes.

@@ -20,7 +20,7 @@ from spotwarden.model.instance import Status
 from spotwarden.model.watch import Watch, Watched
 from spotwarden.recovery.places.moving import turns
 from tests.fakes.beats import kit_beat
-from tests.fakes.fate import NOBODY, is_flexible
+from tests.fakes.fate import is_flexible
 from tests.fakes.vms import Vm
 from tests.simulation import commands as c
 from tests.simulation.guests import MARGIN
@@ -30,8 +30,8 @@ from tests.simulation.plane.google import REPAIR
 from tests.simulation.plane.guests import GUEST, NOTICE
 from tests.simulation.plane.jobs import MACHINE, ODD, PlaneJob, new_job
 from tests.simulation.plane.product import changed
+from tests.simulation.plane.reruns import Reruns
 from tests.simulation.plane.verdict import ledger_of
-from tests.simulation.plane.waiting import Waiting
 from tests.simulation.product import CHEAPER, CORNERED, PRICES
 
 NO_EVENTS = (c.Pass, c.Run, p.Sweep, p.Tick)
@@ -42,7 +42,7 @@ UP = {Status.PROVISIONING, Status.STAGING, Status.RUNNING, Status.REPAIRING}
 AT_REST = {Status.TERMINATED, Status.STOPPED, Status.SUSPENDED}
 
 
-class PlaneWorld(Waiting):
+class PlaneWorld(Reruns):
     """One history in the making."""
 
     def do(self, command: c.Command) -> None:
@@ -72,14 +72,7 @@ class PlaneWorld(Waiting):
 
     def by_hand(self, job: PlaneJob) -> None:
         """An owner's own gcloud makes the VMs; ticks come each minute, so that they are seen."""
-        job.launches += 1
-        request_id = f"{job.name} by hand {job.launches}"
-        self.launched[request_id] = job
-        forbidden = self.compute.forbid(forbidden=False)
-        before, self.compute.caller = self.compute.caller, job.owner or NOBODY
-        self.compute.launch(job.request, request_id)
-        self.compute.caller = before
-        self.compute.forbid(forbidden=forbidden)
+        self.launch_by_hand(job)
         self.pass_time(timedelta(seconds=40))
         if not self.broken_policy:
             self.sweep_now(p.Function.RECOVER)
