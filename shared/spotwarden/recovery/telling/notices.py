@@ -147,7 +147,7 @@ def closed(facts: JobFacts, blank: Attempt, why: str, state: AttemptState, tick:
         at=tick.now,
         what=f"{facts.job} has stopped and won't be restarted",
         why=why,
-        todo=f"to continue the job, run {_resume(facts)}",
+        todo=f"to continue the job, run {_resume(facts)}{_once_raised(facts)}",
         owner=facts.owner,
         evidence={**blank.replaces, **state_of(facts, blank)},
         ways=(Way.RESTART,),
@@ -239,6 +239,13 @@ def unreadable_file(facts: JobFacts, tick: Tick) -> Notice:
 
 def _resume(facts: JobFacts) -> str:
     return f"`spotwarden restart {facts.job}`"
+
+
+def _once_raised(facts: JobFacts) -> str:
+    """What a restart of a job with limits of its own may need first: it is refused once one is used up."""
+    limits = {"max_runtime": facts.file.max_runtime, "budget": facts.file.budget}
+    told = " or ".join(f"`{name}`" for name, limit in limits.items() if limit is not None)
+    return f", after you have raised {told} in its job.toml if that is used up" if told else ""
 
 
 def state_of(facts: JobFacts, attempt: Attempt) -> dict[str, str]:
