@@ -146,7 +146,7 @@ def replayed(odd: int) -> Mapping[str, list[LineRun]]:
         found["H100, its region"].append(ran(job, home, near, machine="a3-highgpu-8g"))
     others, windows = cant_be_late()
     named = {zone.name: zone for zone in others}
-    for first in windows[odd::20]:
+    for first in windows[odd::6]:
         job = v100(first, ask=ASK, notice=NOTICE, shift=first % 600)
         for zone in others:
             pair = [zone, named[sister(zone.name)]]

@@ -13,6 +13,7 @@ from spotwarden.recovery.forecast.hazards import AGES
 from spotwarden.recovery.forecast.markets import ASKED, Reach, SeenMarkets, SpotMarket
 from spotwarden.recovery.forecast.table import FILE
 from spotwarden.recovery.places.deadline_line import aside
+from spotwarden.recovery.places.moving import BESIDE
 
 from .calibration import us
 from .lives import ReplayedLife, lives, moving, waits
@@ -92,10 +93,12 @@ def _back_to(zone: Zone) -> list[float]:
     return [_asked(at, [zone]) for at in closes]
 
 
-def _asked(since: float, zones: Sequence[Zone]) -> float:
-    """After how many hours one of them is found open by who asks once an hour."""
+def _asked(since: float, zones: Sequence[Zone], taken: str = "") -> float:
+    """After how many hours one is found open by who asks once an hour, but seldom the one that is `taken`."""
     times = 1
-    while not any(zone.open(since + times * ASKED * HOUR) for zone in zones):
+    while not any(
+        zone.open(since + times * ASKED * HOUR) for zone in zones if zone.name != taken or times % BESIDE == 0
+    ):
         times += 1
     return times * ASKED
 
@@ -120,14 +123,14 @@ def _replayed(vms: int, reach: Reach, place: str, zones: Sequence[Zone]) -> Spot
 
 
 def _back(job: Job, rule: Rule, zones: Sequence[Zone]) -> Iterator[float]:
-    """The same after each loss, beside an on-demand VM: a job that may move asks for none in its zone."""
+    """The same after each loss, beside an on-demand VM: in its zone a job that may move asks less often."""
     run = Run(job, rule, zones)
     assert isinstance(rule, Ours)
     while not run.over:
         run.step()
         if run.state.lost:
             taken = aside(rule.places, {}, rule.memory.record) if len(zones) > 1 else ""
-            yield _asked(run.state.now, [zone for zone in zones if zone.name != taken])
+            yield _asked(run.state.now, zones, taken)
 
 
 def _row(

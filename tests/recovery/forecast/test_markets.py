@@ -59,11 +59,11 @@ def test_each_row_can_be_played(row):
 
 @pytest.mark.parametrize("place", ["us-west1", "us-east4", "us-central1"])
 def test_who_asks_once_an_hour_beside_an_on_demand_vm_is_back_later_than_a_place_has_room(place):
-    """Most of all where places open for minutes, and where one of two has the on-demand VM."""
+    """Most of all where places open for minutes, and one of two has the on-demand VM: it is asked later."""
     row = market_of(SEEN, machine=H100, vms=1, reach=Reach.REGION, place=place)
     assert sum(row.back) > sum(row.waits) + 0.5 * len(row.waits)
     if place == "us-west1":
-        assert sum(row.back) > 5 * sum(row.waits)
+        assert sum(row.back) > 3 * sum(row.waits)
 
 
 SEEN_ELSEWHERE = SpotMarket(

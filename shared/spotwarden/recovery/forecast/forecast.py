@@ -24,11 +24,11 @@ from spotwarden.recovery.places.deadline_line import follows_line
 
 DOUBTS: Mapping[Reach, Doubt] = {
     Reach.ZONE: Doubt(losses=32, waits=8, at_most=12),
-    Reach.REGION: Doubt(losses=64, waits=64, at_most=14, back=6),
+    Reach.REGION: Doubt(losses=64, waits=64, at_most=14, back=3),
     Reach.REGIONS: Doubt(losses=64, waits=64, at_most=12),
 }
 """Chosen on even seeds, so that nine in ten runs end by P90: `tests/bench/forecast_coverage.py`."""
-ELSEWHERE = Doubt(losses=8, waits=32, at_most=8, back=1)
+ELSEWHERE = Doubt(losses=8, waits=32, at_most=8, back=0.7)
 """Of places and machines that nobody has watched."""
 NOTHING: PastByPlace = {}
 SAVE = 1 / 60
