@@ -146,6 +146,33 @@ def test_a_click_that_is_killed_between_any_two_calls_is_carried_on_by_the_next(
         assert_done(web)
 
 
+def test_a_click_that_was_killed_is_carried_on_though_somebody_has_started_the_vm_again():
+    """Compute Engine would take the very request of before for one that is done, and the VM would run on."""
+    carried_on = 0
+    for _, web in at_every_call(warned, lambda _: die(), after_work=True):
+        with contextlib.suppress(KilledError):
+            web.click(web.token(Way.STOP))
+        web.cloud = None
+        web.world.wait(minutes=2)
+        used = web.used(web.offer(Way.STOP))
+        if not web.world.asked() or used is None or used.outcome:
+            continue
+        assert _status(web) is Status.TERMINATED
+        carried_on += 1
+        web.world.cloud.compute.owner_starts(web.world.id)
+        web.world.wait(minutes=1)
+        assert _status(web) is Status.RUNNING
+        web.click(web.token(Way.STOP))
+        web.world.wait(minutes=2)
+        assert _status(web) is Status.TERMINATED
+    assert carried_on
+
+
+def _status(web):
+    [machine] = web.world.cloud.ports().compute.fleet(ids=[web.world.id]).items
+    return machine.status
+
+
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.value)
 def test_two_clicks_at_the_same_time_are_one(way):
     """The second comes whole at any call of the first: both pages are well, and it is done once."""

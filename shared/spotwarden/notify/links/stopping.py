@@ -159,7 +159,7 @@ def _by_hand(target: Target) -> str:
 
 
 def _step(offer_facts: OfferFacts, case: Case, unit: Sequence[Target], now: datetime) -> Change:
-    """The same request however often the button is pressed."""
+    """The same request however often the button is pressed, until somebody has started the VM again."""
     offer, target = offer_facts.offer, unit[0]
     if target.group:
         return DeleteGroup(
@@ -178,10 +178,16 @@ def _step(offer_facts: OfferFacts, case: Case, unit: Sequence[Target], now: date
         node=target.name,
         zone=target.zone,
         instance_id=target.id,
-        request_id=str(uuid5(NAMESPACE_URL, f"spotwarden/answers/{offer.id}/{target.id}")),
+        request_id=str(uuid5(NAMESPACE_URL, f"spotwarden/answers/{offer.id}/{_life(offer_facts, target)}")),
         before=now + IN_TIME,
         discard_local_ssd=offer_facts.scratch,
     )
+
+
+def _life(offer_facts: OfferFacts, target: Target) -> str:
+    """The VM, and since when it runs: Compute Engine does nothing for a request that it knows as done."""
+    began = (machine.started for machine in offer_facts.fleet.items if machine.id == target.id)
+    return f"{target.id}/{next(began, None)}"
 
 
 def reason(offer_facts: OfferFacts) -> str:
