@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from msgspec.structs import replace
 
-from spotwarden.model.attempt import AttemptState, Try
+from spotwarden.model.attempt import AttemptState, Script, Try
 from spotwarden.model.jobfile import JobFile
 from spotwarden.model.ladder import VmModel
 from spotwarden.model.prices import PriceTable, Rate
@@ -34,7 +34,7 @@ def asked(**said):
 def used(some):
     """The budget that is used up by a stopped job of one spot VM; None where something is left."""
 
-    def look(budget, *tries, nodes=("test-vm",), granted=timedelta(), **said):
+    def look(budget, *tries, nodes=("test-vm",), granted=timedelta(), attempt=None, **said):
         """Each try was the launch of an attempt that was up for two hours."""
         ledger = tuple(
             some.attempt(
@@ -45,6 +45,7 @@ def used(some):
                 updated=NOW - HOUR,
                 tries=(each,),
                 instances=dict.fromkeys(nodes, str(number)),
+                **(attempt or {}),
             )
             for number, each in enumerate(tries, 1)
         )
@@ -71,6 +72,13 @@ def test_each_attempt_costs_what_it_was_launched_as(used, said, cost):
     """On demand, or on another machine type; the one before it as the script says."""
     assert used(2.0 + cost, asked(), asked(**said)) == (2.0 + cost, 2.0 + cost)
     assert used(2.01 + cost, asked(), asked(**said)) is None
+
+
+def test_an_attempt_of_another_script_costs_what_that_asked_for(used):
+    """Its machine type is on record; its provisioning model isn't, and the cheaper one is assumed."""
+    script = Script(generation=9, sha256="another")
+    assert used(4.0, asked(), attempt={"machine": "a2-highgpu-1g", "script": script}) == (4.0, 4.0)
+    assert used(2.0, asked(), attempt={"machine": "g2-standard-4", "script": script}) == (2.0, 2.0)
 
 
 def test_each_node_of_a_gang_costs_as_much(used):

@@ -36,6 +36,7 @@ from spotwarden.cli.launching.started import told
 from spotwarden.cli.launching.starting import start
 from spotwarden.cli.launching.storing import look, store, store_code, storing
 from spotwarden.cli.launching.timely import check_timely
+from spotwarden.cli.launching.used_up import check_left
 from spotwarden.cli.launching.writing import SCRIPT, files_of, image_of, script_of, setup_of
 from spotwarden.layout import JobFileName, ObjectName, RunRecord
 from spotwarden.model.facts import JobFacts
@@ -188,6 +189,7 @@ def _launch(
     check_others(context, package.launch, file)
     warn_of_places(context.cloud.compute, package.launch, file)
     check_priced(context, package.launch, file, record.by)
+    check_left(context, first, package.launch, file, clock.now())
     storing(asked.job)
     with staging(context, first) as stage:
         more = _send_own(context, asked, stage, record)

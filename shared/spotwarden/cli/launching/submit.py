@@ -22,6 +22,7 @@ from spotwarden.cli.launching.started import told
 from spotwarden.cli.launching.starting import start
 from spotwarden.cli.launching.storing import look, store, store_code, storing
 from spotwarden.cli.launching.timely import check_timely
+from spotwarden.cli.launching.used_up import check_left
 from spotwarden.cli.owners import OwnerParam
 from spotwarden.recovery import submission
 from spotwarden.recovery.instances.elastic import range_problem
@@ -69,6 +70,7 @@ def submit(script: Path, job: str, code: Path | None, owner: str, *, again: bool
     check_others(context, package.launch, facts.file)
     warn_of_places(context.cloud.compute, package.launch, facts.file)
     check_priced(context, package.launch, facts.file, owner)
+    check_left(context, facts, package.launch, facts.file, clock.now())
     if warning := warning_of_script(package.launch, code):
         click.echo(warning, err=True)
     storing(facts.job)

@@ -13,6 +13,7 @@ from spotwarden.model.launch import Launch
 from spotwarden.model.prices import PriceTable, VmKind
 from spotwarden.recovery.kinds.becoming import scripted
 from spotwarden.recovery.kinds.bounds import life_of
+from spotwarden.recovery.kinds.machines import split_key
 from spotwarden.recovery.kinds.prices import kind_of_launch, price_of
 
 HOUR = timedelta(hours=1)
@@ -54,9 +55,20 @@ def _costs(facts: JobFacts, launch: Launch, table: PriceTable, now: datetime) ->
 def _kind(attempt: Attempt | None, launch: Launch) -> VmKind:
     """What each VM of an attempt was, as it was asked for; without an attempt as the script says."""
     asked = attempt.tries[-1] if attempt and attempt.tries else None
-    if asked is None:
+    if attempt is None or asked is None:
         return kind_of_launch(launch, launch.place, scripted(launch))
     other = asked.model.google if asked.model else "STANDARD"
-    model = scripted(launch) if asked.spot and asked.model is None else other
+    model = _scripted(attempt, launch) if asked.spot and asked.model is None else other
     kind = kind_of_launch(launch, asked.place, model)
-    return replace(kind, machine_type=asked.machine, gpu="", gpus=0) if asked.machine else kind
+    if asked.machine:
+        return replace(kind, machine_type=asked.machine, gpu="", gpus=0)
+    own, gpu = split_key(attempt.machine)
+    if own and own != kind.machine_type:
+        return replace(kind, machine_type=own, gpu=gpu, gpus=attempt.gpus)
+    return kind
+
+
+def _scripted(attempt: Attempt, launch: Launch) -> str:
+    """The provisioning model of the script that it was launched by; of another, the cheapest."""
+    same = attempt.script is None or launch.script is None or attempt.script.sha256 == launch.script.sha256
+    return scripted(launch) if same else "SPOT"
