@@ -16,7 +16,7 @@ import re
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import asdict, dataclass
@@ -102,9 +102,13 @@ class Meter:
             counts[class_of(method, url)] += 1
             return send(pool, method, url, *args, **kwargs)
 
-        def taken(rows: Any, series: Any) -> None:
-            counts["series"] += 1
-            take(rows, series)
+        def taken(rows: Any, found: Iterable[Any]) -> None:
+            take(rows, told(found))
+
+        def told(found: Iterable[Any]) -> Iterator[Any]:
+            for series in found:
+                counts["series"] += 1
+                yield series
 
         with patch.object(HTTPConnectionPool, "urlopen", sent), patch.object(PagedRows, "take", taken):
             yield
