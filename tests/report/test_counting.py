@@ -3,11 +3,13 @@
 from datetime import UTC, date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from spotwarden.model.attempt import Attempt, AttemptState, Try
+from spotwarden.model.ladder import VmModel
 from spotwarden.model.prices import VmKind
 from spotwarden.report.figures import intervals, stays
 from spotwarden.report.figures.counting import cells, kept_until, parts
@@ -189,6 +191,24 @@ def test_a_vm_that_nobody_saw_is_of_the_machine_that_was_asked_for():
     found = kind("a2-highgpu-1g", "", key)
     assert (found.machine_type, found.gpu, found.gpus) == (own, "nvidia-tesla-t4", 2)
     assert kind(own, "", key).gpu == L4.gpu
+
+
+@pytest.mark.parametrize(
+    ("asked", "seen", "model"),
+    [
+        ({"notice": True}, "STANDARD", "SPOT"),
+        ({"model": VmModel.FLEX, "spot": False}, "SPOT", "FLEX_START"),
+        ({"spot": False}, "SPOT", "STANDARD"),
+        ({}, "STANDARD", "STANDARD"),
+        ({}, "SPOT", "SPOT"),
+    ],
+)
+def test_a_vm_that_nobody_saw_is_of_the_model_that_was_asked_for(asked, seen, model):
+    """A spot VM that was taken within a minute is none on demand because its successor is one."""
+    usage = KeptUsage(kind=replace(L4, provisioning=seen), runs={NOON.isoformat(): {"2026-11-18": 1_800}})
+    tried = Try(place="us-central1-a", request_id="r", at=NOON, **asked)
+    record = replace(attempt(), tries=(tried,))
+    assert stays.kind_of("nobody", record, Gathered(metered={"77": usage})).provisioning == model
 
 
 def test_a_gang_counts_each_of_its_vms():

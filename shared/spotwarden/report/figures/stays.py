@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 
 from msgspec.structs import replace
 
-from spotwarden.model.attempt import CLOSED, Attempt, AttemptState
+from spotwarden.model.attempt import CLOSED, Attempt, AttemptState, Try
 from spotwarden.model.prices import VmKind
 from spotwarden.recovery.kinds.machines import split_key
 from spotwarden.recovery.observed.fates import Fate as Cause
@@ -162,8 +162,16 @@ def kind_of(instance_id: str, attempt: Attempt | None, gathered: Gathered) -> Vm
     if attempt is None or not attempt.tries or not others:
         return VmKind()
     asked, like = attempt.tries[-1], _on_its_machine(attempt, others[-1])
-    provisioning = like.provisioning if asked.spot else "STANDARD"
-    return replace(like, region=region_of(asked.place), provisioning=provisioning)
+    return replace(like, region=region_of(asked.place), provisioning=_provisioning(asked, like))
+
+
+def _provisioning(asked: Try, like: VmKind) -> str:
+    """The model that was asked for; where the script decides, another VM's. Only spot VMs get a notice."""
+    if asked.model:
+        return asked.model.google
+    if not asked.spot:
+        return "STANDARD"
+    return "SPOT" if asked.notice else like.provisioning
 
 
 def _on_its_machine(attempt: Attempt, like: VmKind) -> VmKind:
