@@ -19,6 +19,7 @@ from spotwarden.cli.launching.compliance import check_allowed
 from spotwarden.cli.launching.folder import KEPT, KIT, digest, read_kit, write
 from spotwarden.cli.launching.foretold import foretold
 from spotwarden.cli.launching.limits_file import file_of, job_file
+from spotwarden.cli.launching.named_alike import refuse_named_alike
 from spotwarden.cli.launching.offered import check_offered
 from spotwarden.cli.launching.options import asked_of, with_options
 from spotwarden.cli.launching.other_machines import check_fitting, check_others
@@ -179,6 +180,7 @@ def _launch(
     file = file_of(limits) if limits else first.file
     if not limits:
         check_timely(file, clock.now())
+    refuse_named_alike(context, first, package.launch)
     refuse_beside(context, first, package.launch)
     tell_of_group(context.cloud.compute, package.launch)
     check_fitting(context, package.launch, file, record.by)

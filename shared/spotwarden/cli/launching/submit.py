@@ -10,6 +10,7 @@ from spotwarden.cli.interrupted import so_far
 from spotwarden.cli.launching.beside import refuse_beside
 from spotwarden.cli.launching.compliance import check_allowed
 from spotwarden.cli.launching.foretold import foretold
+from spotwarden.cli.launching.named_alike import refuse_named_alike
 from spotwarden.cli.launching.offered import check_offered
 from spotwarden.cli.launching.other_machines import check_fitting, check_others
 from spotwarden.cli.launching.other_places import warn_of_places
@@ -62,6 +63,7 @@ def submit(script: Path, job: str, code: Path | None, owner: str, *, again: bool
     if problem := range_problem(package.launch, facts.file):
         raise click.ClickException(problem)
     check_timely(facts.file, clock.now())
+    refuse_named_alike(context, facts, package.launch)
     refuse_beside(context, facts, package.launch)
     tell_of_group(context.cloud.compute, package.launch)
     check_fitting(context, package.launch, facts.file, owner)
