@@ -51,6 +51,18 @@ def test_files_go_up_once_and_in_the_order_in_which_they_were_written(shell, out
     assert uploaded(shell) == ["a-latest"]
 
 
+@pytest.mark.parametrize(("answer", "then"), [(0, ["asked", "model"]), (1, ["asked"]), (2, ["asked"])])
+def test_who_looks_again_and_again_asks_whether_it_may_write_where_there_is_something_new(
+    shell, output, answer, then
+):
+    """Each question is two requests; nothing goes up from a VM that another one has replaced."""
+    ask = f"{UPLOADING} ASKS=1; may_write() {{ echo asked; return {answer}; }}; upload_output 60; true"
+    assert shell.run(ask).splitlines() == []
+    output("model")
+    assert shell.run(ask).splitlines() == then
+    assert shell.run(ask).splitlines() == ([] if answer == 0 else then)
+
+
 @pytest.mark.parametrize(
     ("name", "age", "size", "goes"),
     [

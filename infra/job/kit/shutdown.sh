@@ -166,7 +166,7 @@ ask() {
   REPLY=""
   if command -v curl >/dev/null; then
     : >"$file"
-    status=$(curl -s -m "$seconds" -o "$file" -w '%{http_code}' -H 'Metadata-Flavor: Google' \
+    status=$(exec curl -s -m "$seconds" -o "$file" -w '%{http_code}' -H 'Metadata-Flavor: Google' \
       "http://$METADATA/computeMetadata/v1/$path" 2>/dev/null)
     IFS= read -r -d '' REPLY <"$file"
   else
@@ -321,12 +321,13 @@ authorize() {
 }
 
 # One request of curl's, `request SECONDS WORD…`. Its status is in STATUS, 000 where nobody answered, or not to the end.
+# With `exec` bash does not fork once more for what it only waits for: a heartbeat makes a dozen processes.
 request() {
   local seconds=$1
   shift
   authorize
   STATUS=$(
-    curl -s -g --connect-timeout 5 -m "$seconds" -Y 1 -y "$STALLED" -w '%{http_code}' \
+    exec curl -s -g --connect-timeout 5 -m "$seconds" -Y 1 -y "$STALLED" -w '%{http_code}' \
       -H @"$STATE/token" -H 'Expect:' "$@" 2>/dev/null
   ) || cut_short $?
   understood
@@ -456,7 +457,7 @@ multipart() {
   {
     printf -- '--%s\r\nContent-Type: application/json; charset=utf-8\r\n\r\n{"metadata":{%s}}\r\n' "$BOUNDARY" "${made:1}"
     printf -- '--%s\r\nContent-Type: %s\r\n\r\n' "$BOUNDARY" "$type"
-    cat "$file"
+    [ ! -s "$file" ] || cat "$file"
     printf -- '\r\n--%s--\r\n' "$BOUNDARY"
   } >"$STATE/parts.$BASHPID"
 }
@@ -492,7 +493,7 @@ get() {
   case $TRANSPORT in
     curl)
       encoded "$name"
-      request "$seconds" -o "$file.part" "$API/storage/v1/b/$BUCKET/o/$REPLY?alt=media" || answer=$?
+      request "$seconds" -f -o "$file.part" "$API/storage/v1/b/$BUCKET/o/$REPLY?alt=media" || answer=$?
       ;;
     gcloud) said=$(timeout "$seconds" gcloud storage cp "gs://$BUCKET/$name" "$file.part" 2>&1) || told "$said" || answer=$? ;;
     gsutil) said=$(timeout "$seconds" gsutil -q cp "gs://$BUCKET/$name" "$file.part" 2>&1) || told "$said" || answer=$? ;;

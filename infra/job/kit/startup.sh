@@ -166,7 +166,7 @@ ask() {
   REPLY=""
   if command -v curl >/dev/null; then
     : >"$file"
-    status=$(curl -s -m "$seconds" -o "$file" -w '%{http_code}' -H 'Metadata-Flavor: Google' \
+    status=$(exec curl -s -m "$seconds" -o "$file" -w '%{http_code}' -H 'Metadata-Flavor: Google' \
       "http://$METADATA/computeMetadata/v1/$path" 2>/dev/null)
     IFS= read -r -d '' REPLY <"$file"
   else
@@ -321,12 +321,13 @@ authorize() {
 }
 
 # One request of curl's, `request SECONDS WORD…`. Its status is in STATUS, 000 where nobody answered, or not to the end.
+# With `exec` bash does not fork once more for what it only waits for: a heartbeat makes a dozen processes.
 request() {
   local seconds=$1
   shift
   authorize
   STATUS=$(
-    curl -s -g --connect-timeout 5 -m "$seconds" -Y 1 -y "$STALLED" -w '%{http_code}' \
+    exec curl -s -g --connect-timeout 5 -m "$seconds" -Y 1 -y "$STALLED" -w '%{http_code}' \
       -H @"$STATE/token" -H 'Expect:' "$@" 2>/dev/null
   ) || cut_short $?
   understood
@@ -456,7 +457,7 @@ multipart() {
   {
     printf -- '--%s\r\nContent-Type: application/json; charset=utf-8\r\n\r\n{"metadata":{%s}}\r\n' "$BOUNDARY" "${made:1}"
     printf -- '--%s\r\nContent-Type: %s\r\n\r\n' "$BOUNDARY" "$type"
-    cat "$file"
+    [ ! -s "$file" ] || cat "$file"
     printf -- '\r\n--%s--\r\n' "$BOUNDARY"
   } >"$STATE/parts.$BASHPID"
 }
@@ -492,7 +493,7 @@ get() {
   case $TRANSPORT in
     curl)
       encoded "$name"
-      request "$seconds" -o "$file.part" "$API/storage/v1/b/$BUCKET/o/$REPLY?alt=media" || answer=$?
+      request "$seconds" -f -o "$file.part" "$API/storage/v1/b/$BUCKET/o/$REPLY?alt=media" || answer=$?
       ;;
     gcloud) said=$(timeout "$seconds" gcloud storage cp "gs://$BUCKET/$name" "$file.part" 2>&1) || told "$said" || answer=$? ;;
     gsutil) said=$(timeout "$seconds" gsutil -q cp "gs://$BUCKET/$name" "$file.part" 2>&1) || told "$said" || answer=$? ;;
@@ -801,9 +802,10 @@ recall_sent() {
   done <"$SENT_LIST"
 }
 
-# upload_output SECONDS [UNTIL [NEW [ORDER]]]: what has changed, in the order in which it was written. A file that was written after
-# UNTIL, by default within the last two seconds, may be half: it waits, and WAITING is 1; with NEW it goes up all the same
-# if it never did before. ORDER is `newest` where there may be no time for all of it.
+# upload_output SECONDS [UNTIL [NEW [ORDER]]]: what has changed, in the order in which it was written. A file that was written
+# after UNTIL, by default within the last two seconds, may be half: it waits, and WAITING is 1; with NEW it goes up all the
+# same if it never did before. ORDER is `newest` where there may be no time for all of it. With ASKS it is asked first, where
+# anything has changed, whether this VM may still write.
 upload_output() {
   local LC_ALL=C budget=$1 until=${2:-} new=${3:-} order=${4:-} line paths=() looks=() answer=0 waiting=0 unheld=0
   recall_sent
@@ -825,7 +827,9 @@ upload_output() {
   done < <(look_at_output)
   UPLOADED=${#paths[@]} WAITING=$waiting
   [ -z "$order" ] || newest_first
-  [ "$UPLOADED" = 0 ] || upload_all "$budget" || answer=$?
+  if [ "$UPLOADED" != 0 ]; then
+    { [ -z "${ASKS:-}" ] || may_write; } && upload_all "$budget" || answer=$?
+  fi
   return $((answer ? answer : unheld))
 }
 
@@ -1243,7 +1247,7 @@ signs_of_progress() {
       -printf '%T@\n' 2>/dev/null | LC_ALL=C sort -n | tail -n 1
   )
   figures
-  REPLY="$REPLY $newest $(stat -Lc %s "$LOG" 2>/dev/null)"
+  REPLY="$REPLY $newest $(exec stat -Lc %s "$LOG" 2>/dev/null)"
 }
 
 # What is known of the progress, as members of a JSON object, each with a comma before it.
@@ -2842,7 +2846,7 @@ send_beats() {
 send_log() {
   local due=0 pause=$LOG_PERIOD size
   while sleep "$LOG_PERIOD"; do
-    size=$(stat -Lc %s "$LOG" 2>/dev/null)
+    size=$(exec stat -Lc %s "$LOG" 2>/dev/null)
     if [ "$SECONDS" -ge "$due" ] && [ "${size:-0}" != "${OLD_LOG_SIZE:-0}" ] && may_write; then
       upload_log
       due=$((SECONDS + pause)) pause=$((2 * pause < PERIOD ? 2 * pause : PERIOD))
@@ -2850,11 +2854,12 @@ send_log() {
   done
 }
 
+# Where nothing has changed nobody is asked whether this VM may still write.
 send_output() {
-  local try
+  local try ASKS=1
   while pause_sync; do
     for try in 1 2 3; do
-      may_write && upload_output 86400
+      upload_output 86400
       [ "${WAITING:-0}" = 1 ] && [ "$try" -lt 3 ] || break
       sleep 2
     done

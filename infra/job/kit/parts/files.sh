@@ -56,9 +56,10 @@ recall_sent() {
   done <"$SENT_LIST"
 }
 
-# upload_output SECONDS [UNTIL [NEW [ORDER]]]: what has changed, in the order in which it was written. A file that was written after
-# UNTIL, by default within the last two seconds, may be half: it waits, and WAITING is 1; with NEW it goes up all the same
-# if it never did before. ORDER is `newest` where there may be no time for all of it.
+# upload_output SECONDS [UNTIL [NEW [ORDER]]]: what has changed, in the order in which it was written. A file that was written
+# after UNTIL, by default within the last two seconds, may be half: it waits, and WAITING is 1; with NEW it goes up all the
+# same if it never did before. ORDER is `newest` where there may be no time for all of it. With ASKS it is asked first, where
+# anything has changed, whether this VM may still write.
 upload_output() {
   local LC_ALL=C budget=$1 until=${2:-} new=${3:-} order=${4:-} line paths=() looks=() answer=0 waiting=0 unheld=0
   recall_sent
@@ -80,7 +81,9 @@ upload_output() {
   done < <(look_at_output)
   UPLOADED=${#paths[@]} WAITING=$waiting
   [ -z "$order" ] || newest_first
-  [ "$UPLOADED" = 0 ] || upload_all "$budget" || answer=$?
+  if [ "$UPLOADED" != 0 ]; then
+    { [ -z "${ASKS:-}" ] || may_write; } && upload_all "$budget" || answer=$?
+  fi
   return $((answer ? answer : unheld))
 }
 

@@ -64,7 +64,7 @@ send_beats() {
 send_log() {
   local due=0 pause=$LOG_PERIOD size
   while sleep "$LOG_PERIOD"; do
-    size=$(stat -Lc %s "$LOG" 2>/dev/null)
+    size=$(exec stat -Lc %s "$LOG" 2>/dev/null)
     if [ "$SECONDS" -ge "$due" ] && [ "${size:-0}" != "${OLD_LOG_SIZE:-0}" ] && may_write; then
       upload_log
       due=$((SECONDS + pause)) pause=$((2 * pause < PERIOD ? 2 * pause : PERIOD))
@@ -72,11 +72,12 @@ send_log() {
   done
 }
 
+# Where nothing has changed nobody is asked whether this VM may still write.
 send_output() {
-  local try
+  local try ASKS=1
   while pause_sync; do
     for try in 1 2 3; do
-      may_write && upload_output 86400
+      upload_output 86400
       [ "${WAITING:-0}" = 1 ] && [ "$try" -lt 3 ] || break
       sleep 2
     done

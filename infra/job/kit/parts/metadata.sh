@@ -16,7 +16,7 @@ ask() {
   REPLY=""
   if command -v curl >/dev/null; then
     : >"$file"
-    status=$(curl -s -m "$seconds" -o "$file" -w '%{http_code}' -H 'Metadata-Flavor: Google' \
+    status=$(exec curl -s -m "$seconds" -o "$file" -w '%{http_code}' -H 'Metadata-Flavor: Google' \
       "http://$METADATA/computeMetadata/v1/$path" 2>/dev/null)
     IFS= read -r -d '' REPLY <"$file"
   else

@@ -131,7 +131,7 @@ signs_of_progress() {
       -printf '%T@\n' 2>/dev/null | LC_ALL=C sort -n | tail -n 1
   )
   figures
-  REPLY="$REPLY $newest $(stat -Lc %s "$LOG" 2>/dev/null)"
+  REPLY="$REPLY $newest $(exec stat -Lc %s "$LOG" 2>/dev/null)"
 }
 
 # What is known of the progress, as members of a JSON object, each with a comma before it.
