@@ -1,6 +1,7 @@
 """Functions are forked from one process that has imported what they import, and notice nothing of it."""
 
 import asyncio
+import contextlib
 import importlib
 import os
 import signal
@@ -12,7 +13,7 @@ import psutil
 import pytest
 
 from localcloud.deployment import Function, Manifest, Processes
-from localcloud.deployment.fork_server.process import LATER
+from localcloud.deployment.fork_server.process import LATER, End
 from localcloud.deployment.manifest import Http, Retry
 from localcloud.deployment.processes import Kept
 
@@ -217,6 +218,33 @@ def test_a_forked_function_does_not_outlive_its_guardians(folder: Path):
         assert (await came_back(kept, 2))["said"] == "first"
 
     play(made, scene)
+
+
+def test_what_a_function_has_registered_for_its_end_is_done(folder: Path):
+    """Also where the process then ends without taking itself apart."""
+    registered = 'import atexit\natexit.register(lambda: open("left", "a").write("done"))'
+    write(folder, more=registered)
+    made = processes(folder)
+
+    async def scene(kept: Kept) -> None:
+        await answer(kept)
+        assert is_forked(made, kept)
+
+    play(made, scene)
+    assert "done" in (folder / "left").read_text()
+
+
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [(None, 0), (SystemExit(), 0), (SystemExit(3), 3), (SystemExit("why"), 1), (ValueError("why"), 1)],
+)
+def test_a_function_ends_with_the_status_that_python_would_give_it(error: BaseException | None, status: int):
+    """By which it is told why it did not start."""
+    end = End()
+    with contextlib.suppress(SystemExit, ValueError), end:
+        if error:
+            raise error
+    assert end.status == status
 
 
 def test_the_fork_server_ends_with_the_local_cloud(folder: Path):

@@ -10,6 +10,7 @@ PID`, and what the guardian tells from then on (see `localcloud.supervisor.guard
 """
 
 import ast
+import atexit
 import contextlib
 import ctypes
 import gc
@@ -217,7 +218,36 @@ def serve(arguments: Sequence[str]) -> None:
     sys.modules["gunicorn.config"].Umask.default = 0o077
     sys.path.insert(0, here)
     sys.argv = ["functions_framework", *arguments]
-    runpy.run_module("functions_framework", run_name="__main__", alter_sys=True)
+    end = End()
+    atexit.register(end.leave)  # the first to be registered is the last to be called
+    with end:
+        runpy.run_module("functions_framework", run_name="__main__", alter_sys=True)
+
+
+class End:
+    """Ends this process, and each that it forks, without taking apart what is imported.
+
+    That writes to all of the memory that the functions share, and so copies it: 50 ms for each process.
+    """
+
+    status = 1
+
+    def __enter__(self) -> None:
+        """Begin."""
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        """Remember the status with which Python will end, before it calls what was registered for that."""
+        if error is None:
+            self.status = 0
+        elif isinstance(error, SystemExit):
+            self.status = error.code if isinstance(error.code, int) else int(error.code is not None)
+
+    def leave(self) -> None:
+        """End."""
+        for output in (sys.stdout, sys.stderr):
+            with contextlib.suppress(OSError, ValueError):
+                output.flush()
+        os._exit(self.status)
 
 
 if __name__ == "__main__":
