@@ -3,7 +3,8 @@
 import re
 import threading
 from collections.abc import Callable
-from typing import TypeVar, TypeVarTuple
+from copy import deepcopy
+from typing import Any, TypeVar, TypeVarTuple
 
 import msgspec
 
@@ -49,6 +50,12 @@ class Trouble:
         self._orders: list[_Order] = []
         # A call is one step, whoever else is calling: that is what makes a race of two sweeps a fair one.
         self._lock = threading.RLock()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Trouble":
+        """The same orders for a copy of the fake; a lock has no copy."""
+        copy = Trouble()
+        copy._orders = deepcopy(self._orders, memo)
+        return copy
 
     def order(self, call: str, failure: Failure, *, about: str = "", times: int = 1) -> None:
         """Make the next `times` calls fail whose method is `call` and whose subject matches `about`.

@@ -1,12 +1,14 @@
 """Commands that are interrupted or killed before and after every call: nothing is lost, nothing is double."""
 
+from collections import defaultdict
+
 import pytest
 
 from spotwarden.model.attempt import AttemptState
 from tests.fakes.world import load
 from tests.long import some
 from tests.recovery.interrupting import Interruption, ctrl_c, killed, offline
-from tests.recovery.typed_commands import JOB, RUN_WORDS, Typed
+from tests.recovery.typed_commands import JOB, RUN_WORDS, Stood, Typed
 
 MOST_CALLS = 150
 ENDS = {"SIGINT": ctrl_c, "SIGKILL": killed}
@@ -21,11 +23,12 @@ def reap():
 @pytest.fixture
 def worlds(monkeypatch, tmp_path, recover, reap):
     """As many worlds as a test wants, each with the things as they stand before the command."""
+    stood = defaultdict(Stood)
 
     def build(before):
         with monkeypatch.context() as patch:
             world = Typed(patch, tmp_path, recover, reap)
-            before(world)
+            world.stand(lambda: before(world), stood[before])
             yield world
 
     return build

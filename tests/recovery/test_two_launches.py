@@ -9,7 +9,7 @@ from spotwarden.layout import Code, CreateScript
 from tests.fakes.world import SCRIPT, load
 from tests.long import some
 from tests.recovery.interrupting import Interruption, killed
-from tests.recovery.typed_commands import JOB, Typed
+from tests.recovery.typed_commands import JOB, Stood, Typed
 
 MOST_CALLS = 150
 
@@ -71,11 +71,12 @@ def before(world, first):
 @pytest.fixture(params=[True, False], ids=["a new job", "--again"])
 def worlds(request, monkeypatch, tmp_path, recover, reap):
     """As many worlds as a test wants, and whether the job is new in them."""
+    stood = Stood()
 
     def build():
         with monkeypatch.context() as patch:
             world = Team(patch, tmp_path, recover, reap)
-            before(world, request.param)
+            world.stand(lambda: before(world, request.param), stood)
             yield world, request.param
 
     return build

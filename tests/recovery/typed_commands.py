@@ -1,6 +1,7 @@
 """A developer who types `spotwarden …` at a cloud in memory, and is interrupted at any call."""
 
 from collections.abc import Callable
+from copy import copy, deepcopy
 from itertools import count
 from pathlib import Path
 from types import ModuleType
@@ -86,6 +87,13 @@ class AtShell(Context, frozen=True, kw_only=True):
         return found
 
 
+class Stood(msgspec.Struct):
+    """A cloud as it stood once, and the number of the next sweep; none yet."""
+
+    cloud: MemoryCloud | None = None
+    sweeps: int = 1
+
+
 class Typed(World):
     """A project without any job yet, and a developer at a shell."""
 
@@ -116,6 +124,18 @@ class Typed(World):
         patch.setattr(reading, "check", known_check)
         patch.setattr(reading, "launch_of", known_launch)
         self._sleeping(beside, starting, stopping)
+
+    def stand(self, before: Callable[[], object], stood: "Stood") -> None:
+        """Let things stand as `before` leaves them: it is done in the first of many worlds, and copied."""
+        if stood.cloud is None:
+            before()
+            # What is still to happen belongs to the cloud that it was begun in.
+            self.cloud.compute.instances()
+            if self.cloud.compute.vms.next_due() is None:
+                stood.cloud, stood.sweeps = deepcopy(self.cloud), next(copy(self._sweeps))
+            return
+        self.cloud, self._sweeps = deepcopy(stood.cloud), count(stood.sweeps)
+        self._patch.setattr(clock, "now", self.cloud.clock.now)
 
     def _sleeping(self, *modules: ModuleType) -> None:
         """Time passes while a command waits, in long steps: each look is as good as any for a test."""
