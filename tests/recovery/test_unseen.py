@@ -2,7 +2,7 @@
 
 import pytest
 
-from spotwarden.layout import CreateScript, InstanceId, MarkerName
+from spotwarden.layout import CreateScript, InstanceId, MarkerName, StatusCode
 from spotwarden.model.attempt import AttemptState
 from spotwarden.model.instance import Status
 from tests.fakes.world import GANG
@@ -162,3 +162,21 @@ def test_a_gang_that_is_launched_anew_beside_all_of_its_stopped_nodes_goes_on_wi
     assert newest.state is AttemptState.RUNNING
     assert not set(newest.instances.values()) & {*again.values(), *stopped.values()}
     assert not {"stopped", "node_removed"} & set(gang.notices())
+
+
+def test_the_vm_of_a_job_that_was_launched_anew_and_ended_unseen_is_on_record(world):
+    """The rule for orphans knows by that whose it is, and stops it; the job stays ended."""
+    world.settle(2)
+    world.preempt()
+    world.wait(minutes=1)
+    [vm_id] = world.launch_by_hand().values()
+    world.wait(minutes=10)
+    world.store(StatusCode(job="test-vm"), b"0")
+    world.wait(minutes=1)
+    world.settle(4)
+    assert world.attempts()[-1].instances == {"test-vm": vm_id}
+    world.cloud.compute.owner_deletes(vm_id)
+    world.wait(minutes=1)
+    world.settle(4)
+    assert world.attempts()[-1].state is AttemptState.ENDED
+    assert not world.instances()

@@ -60,7 +60,7 @@ def adopt(facts: JobFacts, tick: Tick) -> WriteAttempt | KeepWatch | None:
     if newest and _another_node(newest.attempt, ids):
         more = replace(newest.attempt, instances={**newest.attempt.instances, **ids}, updated=tick.now)
         return WriteAttempt(reason="another node was seen", record=more, generation=newest.generation)
-    if newest and newest.attempt.state not in CLOSED and not older and _still_there(facts, newest.attempt):
+    if newest and newest.attempt.state not in CLOSED and not older and still_there(facts, newest.attempt):
         return None
     ids = {**(_lost_since(facts) if again else _made_with(facts, ids)), **ids}
     first = min((again or new).values(), key=lambda item: item.created or tick.now)
@@ -168,7 +168,7 @@ def _another_node(attempt: Attempt, ids: Mapping[str, str]) -> bool:
     return attempt.seen and attempt.state is AttemptState.RUNNING and not set(ids) & set(attempt.instances)
 
 
-def _still_there(facts: JobFacts, attempt: Attempt) -> bool:
+def still_there(facts: JobFacts, attempt: Attempt) -> bool:
     """Whether any of its instances is alive; what is at rest stands in nobody's way who launches anew."""
     ids = set(attempt.instances.values())
     return any(instance.id in ids and alive(instance) for instance in facts.instances)

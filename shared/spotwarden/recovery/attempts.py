@@ -19,7 +19,7 @@ from spotwarden.model.policy import Mode, Policy
 from spotwarden.model.tick import Tick
 from spotwarden.model.watch import Watch, Watched
 from spotwarden.recovery import placing
-from spotwarden.recovery.adopting import adopt
+from spotwarden.recovery.adopting import adopt, still_there
 from spotwarden.recovery.gangs.bending import bend
 from spotwarden.recovery.gangs.gang_wish import end_broken, follow_wish
 from spotwarden.recovery.instances import ownership
@@ -71,12 +71,18 @@ def _step(facts: JobFacts, policy: Policy, tick: Tick) -> Step | None:
 
 
 def _over_before_seen(facts: JobFacts, policy: Policy, tick: Tick) -> Step | None:
-    """Write down the VMs of a job that ended before any sweep had seen it: or no rule knew whose they are."""
-    if facts.ledger or not facts.instances:
+    """Write down the VMs that no sweep had seen when their job ended: or no rule knew whose they are."""
+    if not facts.instances or (facts.ledger and not _is_gone(facts)):
         return None
     if step := ownership.unsettled(facts, policy.recovery, tick):
         return step
     return adopt(ownership.sift(facts, policy.recovery, tick), tick)
+
+
+def _is_gone(facts: JobFacts) -> bool:
+    """Whether an attempt is said to run, and no VM of it does: its developer may have launched it anew."""
+    newest = facts.newest
+    return newest is not None and newest.state is AttemptState.RUNNING and not still_there(facts, newest)
 
 
 def _is_answered(facts: JobFacts) -> bool:
