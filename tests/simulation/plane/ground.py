@@ -251,6 +251,8 @@ class PlaneGround(ABC):
     def sweep_now(self, function: Function) -> SleepyProcess:
         """One sweep from its beginning to its end, and the messages that come of it."""
         self.sequence += 1
+        if function is Function.RECOVER:
+            self.oracle.ticks.append(self.now())
         process = self.sweep_process(function)
         self.run_on(process, 0, c.Then.GO_ON)
         if function is Function.RECOVER:

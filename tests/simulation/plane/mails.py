@@ -195,9 +195,8 @@ class MailJudge:
         return bool(job.over) or job.doubtful or job.told_by_person or opened
 
     def _first_look(self, since: datetime) -> datetime:
-        """When recovery first looked after that moment: until then nobody could hear of it."""
-        looks = (at for sweep, at in self._oracle.starts.items() if sweep.startswith("recover_spot"))
-        return min((at for at in looks if at >= since), default=since)
+        """When a tick of recovery first came after that moment: until then nobody could hear of it."""
+        return min((at for at in self._oracle.ticks if at >= since), default=self._world.now())
 
     def _false(self, notice: Notice, why: str) -> None:
         self._oracle.fault(f"the notice {notice.id} ({notice.what}) is not true: {why}")

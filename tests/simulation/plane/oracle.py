@@ -87,6 +87,7 @@ class Oracle:
         self.moves = False
         self.policies: dict[str, Policy] = {}
         self.starts: dict[str, datetime] = {}
+        self.ticks: list[datetime] = []
         self.new_policy: datetime | None = None
         self.new_mode: datetime | None = None
         self.removals: list[Removal] = []
