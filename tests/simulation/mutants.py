@@ -270,6 +270,11 @@ RECOVERY: Mapping[str, Mutant] = {
     "what is started again is not registered": _of(
         "recovery.steps.settling:_unregistered", gives(None), "plane"
     ),
+    "what was launched by hand since the loss is not looked for": Mutant(
+        patch=Patch(target="recovery.instances.nodes:_launched_anew", make=gives(())),
+        where="plane",
+        story="rerun",
+    ),
 }
 GOVERNANCE: Mapping[str, Mutant] = {
     "a warning counts before it arrives": _of(
@@ -440,6 +445,13 @@ _ALL: Mapping[str, Mutant] = {**PORTS, **RECOVERY, **GOVERNANCE, **NOTIFY, **FLE
 
 JUDGED = "tests/simulation/plane/test_plane_judge.py::test_the_judge_sees_it"
 TESTS: Mapping[str, str] = {
+    "what was launched by hand since the loss is not looked for": (
+        "tests/recovery/test_unseen.py"
+        "::test_what_was_launched_by_hand_after_a_loss_and_deleted_unseen_ends_the_job"
+    ),
+    "what runs is not brought up to date": (
+        "tests/recovery/test_adopting.py::test_an_entry_of_an_older_attempt_is_brought_up_to_date"
+    ),
     "Flex-start: what ran unseen has waited": (
         "tests/recovery/kinds/test_flexible.py"
         "::test_what_compute_engine_deletes_at_another_moment_had_room_and_ran_to_its_limit"
