@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from tests.e2e.chaos.cloud import served
-from tests.e2e.stories.test_move import HOME, HOURS, JOB, KIT, POLICY, go_on, log, record, spotwarden, until
+from tests.e2e.stories.test_move import HOME, JOB, KIT, POLICY, go_on, log, record, spotwarden, until
 from tests.job.training import TRAIN
 from tests.long import long, longest
 
@@ -60,7 +60,7 @@ def test_a_job_goes_up_the_ladder_and_back_to_spot(cloud, tmp_path):
 
     for zone in SPOT:
         cloud.end("/local/stockout", zone)
-    go_on(cloud, HOURS)
+    go_on(cloud, 2)  # An hour more, and it might also go beside its on-demand VM.
     cheap, model = until(lambda: runs(cloud, 3), "the move to spot")
     assert (model, cheap != dear) == ("spot", True)
     assert record(cloud, 3)["planned"].startswith(f"spot in {cheap} costs $")
