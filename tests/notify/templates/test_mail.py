@@ -141,6 +141,7 @@ def test_a_command_names_the_time_that_its_link_offers():
         ({}, f"You're subscribed as {ANN}, the owner of nap."),
         ({"notice": notice(job="")}, f"You're subscribed as {ANN}."),
         ({"notice": notice(owner="")}, "You get this because nap has no owner."),
+        ({"notice": notice(owner="", job="")}, "You get this because no owner is known."),
         (
             {"because": "the job nap has no owner; `owner` in its job.toml names one"},
             "You get this because the job nap has no owner; `owner` in its job.toml names one.",

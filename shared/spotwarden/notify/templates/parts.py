@@ -179,7 +179,7 @@ def _reader(pending: Pending) -> str:
         return f"{start} instead of {clean(pending.stands_in, 300)}{why}."
     owner, job = clean(notice.owner, 120), clean(notice.job, 120)
     if because or not owner:
-        return f"{start} because {because or (job or 'this') + ' has no owner'}."
+        return f"{start} because {because or (f'{job} has no owner' if job else 'no owner is known')}."
     role = f"{owner}, the owner of {job}" if job else owner
     return f"You're subscribed as {role}." if person else f"Posted here for {role}."
 
