@@ -116,3 +116,18 @@ def test_a_sweep_that_looks_after_the_start_makes_nothing_beside_it(monkeypatch)
     monkeypatch.setattr("spotwarden.recovery.observed.fates.announced", believed)
     _, faults = started_beside()
     assert "a launch of early-0 was asked for while it lives" in faults[0]
+
+
+@pytest.mark.parametrize(("reason", "faults"), [("stopped", 0), ("the instance was deleted", 1)])
+def test_a_job_that_may_be_closed_is_so_where_its_owner_has_said_it_or_was_told(reason, faults):
+    """The VM of a request that was on its way at that moment, and was lost since, does not come back."""
+    world = Setting().world()
+    with silenced():
+        for command in (c.Submit(kind=c.Kind.SOLO), c.Stop(), c.Pass(seconds=60)):
+            world.do(command)
+    [job] = world.jobs
+    job.over, job.doubtful = "", True
+    store, record = world.cloud.store, "solo-0/metadata/attempts/2.json"
+    said = {**msgspec.json.decode(store.read(record).data), "reason": reason}
+    store.write(record, msgspec.json.encode(said), generation=None)
+    assert len(open_ends(world)) == faults

@@ -39,8 +39,11 @@ def _job(world: World, job: Job) -> list[str]:
     if up in (sorted(job.nodes), sorted({*job.nodes} - {job.smaller})):
         return []
     records = ledger_of(world, job)
-    if job.doubtful and records and records[-1]["state"] in CLOSED and told_of(world, job.name):
-        return []
+    if job.doubtful and records and records[-1]["state"] in CLOSED:
+        # Its owner was told, or has said so: the record of a command stands in for all of the attempt before.
+        word = records[-1]["reason"] == "stopped" and records[-1]["lost"] is None
+        if word or told_of(world, job.name):
+            return []
     # Of a gang that bends a node that shut itself down is not wanted any more, and the others go on.
     goes_on = job.kind is Kind.BENT and job.doubtful and bool(up)
     if job.removed_late and len(job.nodes) > 1:
