@@ -117,6 +117,8 @@ class Scene:
         wait(SECONDS, lambda: len(self.running(job)) == len(job.nodes), f"{name} does not run")
         job.register(self.cloud, self.running(job))
         self.tick_until(lambda: self.state(job) == "running", f"{name} was not seen")
+        # The operation log may tell late of the launch, and it is no launch that comes after.
+        wait(SECONDS, lambda: self.inserts(job) >= len(job.nodes), f"the log does not tell of {name}")
         return job
 
     def running(self, job: Job) -> list[dict[str, Any]]:
