@@ -127,7 +127,8 @@ def test_a_member_that_is_told_while_all_wait_says_at_once_that_it_does_not_come
     bent.vms[third].until_gone()
     bent.vms[third] = bent.boot(third, 2, spotwarden_setup="sleep 200")
     bent.record(2, first, second, third)
-    lab.until(lambda: bent.vms[second].beat["status"] == "joining", "the others to wait")
+    both = bent.vms[first], bent.vms[second]
+    lab.until(lambda: all(vm.beat["status"] == "joining" for vm in both), "the others to wait")
     bent.vms[second].preempt()
     lab.until(lambda: (bent.vms[second].marker or {}).get("handed_over"), "its word")
     assert bent.vms[first].beat["status"] == "joining"

@@ -55,6 +55,8 @@ def comes_back_as_one(job, laptop, first):
     """Wait for its end: another group has made all VMs once more, and nothing of either is left."""
     group = job.attempt(1)["tries"][-1]["group"]["name"]
     until(lambda: job.read("metadata/status-code").strip() == "0", "the status")
+    # It may end before the sweep that waits for its group has written down what that made.
+    until(lambda: job.attempt(2)["instances"], "the new VMs on record")
     second = job.attempt(2)
     assert second["replaces"] == first
     assert tuple(sorted(second["instances"])) == NODES
