@@ -41,7 +41,7 @@ async def long(ward: Ward, journey: GovernanceJourney) -> None:
     nears = f"{ward.name} is near or over its time or cost limit"
     await journey.until(100)
     await ward.told(nears)
-    await journey.until(122)
+    await journey.until(120)
     await ward.told(nears, times=2)
     await ward.warned("job_cap", ward.name, times=2)
     await ward.command("cases", "extend", "job_cap", ward.name, "--by", "20m")
