@@ -16,6 +16,7 @@ from spotwarden.model.placement import region_of
 from spotwarden.model.prices import VmKind
 from spotwarden.recovery.forecast.forecast import Rates
 from spotwarden.recovery.kinds.price_file import read_prices
+from spotwarden.recovery.kinds.ran_as import provisioned
 
 OLD = timedelta(days=180)
 
@@ -85,15 +86,14 @@ def _as_asked(ran: list[AttemptStay], details: Details) -> Iterator[AttemptStay]
         if attempt is None:
             continue
         asked = attempt.tries[-1] if attempt.tries else None
-        model = asked.model if asked else None
-        spot = asked.spot and run.spot if asked else run.spot
+        scripted = "SPOT" if run.spot else "STANDARD"
         other = asked.machine if asked else ""
         kind = VmKind(
             machine_type=other or run.machine,
             gpu="" if other else gpu,
             gpus=int(count) if count.isdecimal() and not other else 0,
             region=region_of(asked.place if asked else run.place),
-            provisioning=model.google if model else "SPOT" if spot else "STANDARD",
+            provisioning=provisioned(asked, scripted) if asked else scripted,
         )
         vms = len(attempt.instances) if attempt.bent else run.nodes
         yield msgspec.structs.replace(stay, kinds=(kind,) * vms)

@@ -17,6 +17,7 @@ from spotwarden.model.placement import region_of
 from spotwarden.model.prices import PriceTable, VmKind
 from spotwarden.recovery.kinds.bounds import AttemptLife, life_of
 from spotwarden.recovery.kinds.machines import ran_on, split_key
+from spotwarden.recovery.kinds.ran_as import provisioned
 
 
 class AttemptStay(msgspec.Struct, frozen=True, kw_only=True):
@@ -98,9 +99,7 @@ def _kinds(
         kind = kind_of(item)
         if attempt.tries:
             last = attempt.tries[-1]
-            asked = last.model.google if last.model else "STANDARD"
-            provisioning = first if last.spot and last.model is None else asked
-            kind = replace(kind, region=region_of(last.place), provisioning=provisioning)
+            kind = replace(kind, region=region_of(last.place), provisioning=provisioned(last, first))
         if (machine := ran_on(chain, attempt)) != ran_on(chain, chain[-1]):
             kind = _on(machine, kind, chain)
         yield kind

@@ -5,16 +5,14 @@ from datetime import datetime, timedelta
 from itertools import zip_longest
 from typing import NamedTuple
 
-from msgspec.structs import replace
-
 from spotwarden.model.attempt import Attempt
 from spotwarden.model.facts import JobFacts
 from spotwarden.model.launch import Launch
 from spotwarden.model.prices import PriceTable, VmKind
 from spotwarden.recovery.kinds.becoming import scripted
 from spotwarden.recovery.kinds.bounds import life_of
-from spotwarden.recovery.kinds.machines import split_key
 from spotwarden.recovery.kinds.prices import kind_of_launch, price_of
+from spotwarden.recovery.kinds.ran_as import on_its_machine, provisioned
 
 HOUR = timedelta(hours=1)
 
@@ -57,15 +55,8 @@ def _kind(attempt: Attempt | None, launch: Launch) -> VmKind:
     asked = attempt.tries[-1] if attempt and attempt.tries else None
     if attempt is None or asked is None:
         return kind_of_launch(launch, launch.place, scripted(launch))
-    other = asked.model.google if asked.model else "STANDARD"
-    model = _scripted(attempt, launch) if asked.spot and asked.model is None else other
-    kind = kind_of_launch(launch, asked.place, model)
-    if asked.machine:
-        return replace(kind, machine_type=asked.machine, gpu="", gpus=0)
-    own, gpu = split_key(attempt.machine)
-    if own and own != kind.machine_type:
-        return replace(kind, machine_type=own, gpu=gpu, gpus=attempt.gpus)
-    return kind
+    kind = kind_of_launch(launch, asked.place, provisioned(asked, _scripted(attempt, launch)))
+    return on_its_machine(attempt, kind)
 
 
 def _scripted(attempt: Attempt, launch: Launch) -> str:

@@ -9,9 +9,10 @@ from datetime import datetime, timedelta
 
 from msgspec.structs import replace
 
-from spotwarden.model.attempt import CLOSED, Attempt, AttemptState, Try
+from spotwarden.model.attempt import CLOSED, Attempt, AttemptState
+from spotwarden.model.placement import region_of
 from spotwarden.model.prices import VmKind
-from spotwarden.recovery.kinds.machines import split_key
+from spotwarden.recovery.kinds.ran_as import on_its_machine, provisioned
 from spotwarden.recovery.observed.fates import Fate as Cause
 from spotwarden.report.figures.intervals import Pair, Pairs, pair, union
 from spotwarden.report.model.job import Bar, BarEnd, JobWait, RefusedTry
@@ -161,34 +162,10 @@ def kind_of(instance_id: str, attempt: Attempt | None, gathered: Gathered) -> Vm
     others = [two.kind for two in gathered.metered.values()] + [two.kind for two in gathered.ran.values()]
     if attempt is None or not attempt.tries or not others:
         return VmKind()
-    asked, like = attempt.tries[-1], _on_its_machine(attempt, others[-1])
-    return replace(like, region=region_of(asked.place), provisioning=_provisioning(asked, like))
-
-
-def _provisioning(asked: Try, like: VmKind) -> str:
-    """The model that was asked for; where the script decides, another VM's. Only spot VMs get a notice."""
-    if asked.model:
-        return asked.model.google
-    if not asked.spot:
-        return "STANDARD"
-    return "SPOT" if asked.notice else like.provisioning
-
-
-def _on_its_machine(attempt: Attempt, like: VmKind) -> VmKind:
-    """The kind, on the machine type that the attempt asked for: not all of a job's VMs need have that."""
-    if machine := attempt.tries[-1].machine:
-        return replace(like, machine_type=machine, gpu="", gpus=0)
-    own, gpu = split_key(attempt.machine)
-    return (
-        replace(like, machine_type=own, gpu=gpu, gpus=attempt.gpus)
-        if own != like.machine_type and own
-        else like
-    )
-
-
-def region_of(place: str) -> str:
-    """The region of a zone; a region is its own."""
-    return "-".join(place.split("-")[: PARTS_OF_ZONE - 1])
+    asked, like = attempt.tries[-1], on_its_machine(attempt, others[-1])
+    # Only spot VMs get a notice.
+    scripted = "SPOT" if asked.notice else like.provisioning
+    return replace(like, region=region_of(asked.place), provisioning=provisioned(asked, scripted))
 
 
 def _spot(kind: VmKind) -> bool | None:
