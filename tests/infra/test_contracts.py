@@ -27,7 +27,7 @@ BELOW = ("spotwarden.clock", "spotwarden.engine", "spotwarden.gcp", "spotwarden.
 DOORS = {
     "recovery": "folder/folder_list folder/job_folder folder/node_beats folder/open_jobs folder/ran"
     " folder/stored_script forecast/table instances/own_instances kinds/price_file look/event_look"
-    " look/gather look/job_look look/sharing look/surveying markers/crowds markers/reading"
+    " look/gather look/job_look look/sharing look/storms look/surveying markers/crowds markers/reading"
     " places/advice_calls places/memory places/place_records sweep",
     "governance": "last_sweeps pace recording sweep caps/gather caps/meter caps/sweep"
     " cases/deliveries cases/store compliance/gather compliance/sweep idle/gather idle/sweep reap/gather"

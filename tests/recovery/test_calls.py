@@ -9,8 +9,8 @@ from spotwarden.engine.cache import GenerationCache
 from spotwarden.engine.turn import take_turn
 from spotwarden.model.tick import Tick
 from spotwarden.recovery.folder.open_jobs import read_watches
-from spotwarden.recovery.look.event_look import CROWD
 from spotwarden.recovery.look.gather import gather
+from spotwarden.recovery.look.storms import CROWD
 from spotwarden.recovery.sweep import FIRST_BATCH
 from tests.fakes.trouble import unanswered
 from tests.recovery.crowd_world import Crowded, Slow

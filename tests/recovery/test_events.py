@@ -7,7 +7,7 @@ from spotwarden.engine.turn import take_turn
 from spotwarden.layout import AttemptRecord, CreateScript, InstanceId, SweepTurn
 from spotwarden.model.attempt import AttemptState
 from spotwarden.model.tick import Tick
-from spotwarden.recovery.look.event_look import CROWD
+from spotwarden.recovery.look.storms import CROWD
 from tests.fakes.trouble import unanswered
 
 

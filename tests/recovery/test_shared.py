@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from spotwarden.engine.trigger import open_tick
 from spotwarden.layout import Layout, MarkerName, SweepTurn
 from spotwarden.model.attempt import AttemptState
-from spotwarden.recovery.look.event_look import CROWD
 from spotwarden.recovery.look.sharing import AGAIN, LOOKED_FOR, SHARED_FOR
+from spotwarden.recovery.look.storms import CROWD
 from tests.fakes.trouble import rejected, unanswered
 from tests.recovery.crowd_world import Crowded, Slow
 from tests.recovery.deliveries import Deliveries, pushed

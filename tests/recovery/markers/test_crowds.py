@@ -4,7 +4,7 @@ import pytest
 
 from spotwarden.engine.cache import GenerationCache
 from spotwarden.layout import CreateScript, InstanceId, MarkerName
-from spotwarden.recovery.look.event_look import CROWD
+from spotwarden.recovery.look.storms import CROWD
 from spotwarden.recovery.markers.crowds import OF_A_JOB, UNKNOWN
 from tests.fakes.trouble import unanswered
 from tests.fakes.world import GANG, SCRIPT

@@ -27,16 +27,10 @@ from spotwarden.ports import Cloud, Entry
 from spotwarden.recovery.folder.job_folder import NEVER
 from spotwarden.recovery.folder.node_beats import BeatsOfSome, LazyBeats
 from spotwarden.recovery.folder.open_jobs import is_whole, list_open, log_from, read_entries, read_watches
-from spotwarden.recovery.look.event_look import (
-    Ahead,
-    Storm,
-    is_known_storm,
-    keep_storm,
-    look_ahead,
-    look_at_one,
-)
+from spotwarden.recovery.look.event_look import Ahead, look_ahead, look_at_one
 from spotwarden.recovery.look.job_look import Looking, RestOfMarkers
 from spotwarden.recovery.look.sharing import SharedJobs, Sharing, none_shared
+from spotwarden.recovery.look.storms import Storm, is_known_storm, keep_storm
 from spotwarden.recovery.markers.crowds import LISTED, told_apart
 from spotwarden.recovery.markers.reading import job_names
 from spotwarden.recovery.observed.shown import LOG_MARGIN, ShownInstances
