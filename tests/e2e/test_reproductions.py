@@ -429,7 +429,8 @@ def test_a_stop_and_minutes_later_a_start_open_the_job_again(scene: Scene):
     scene.tick_until(lambda: scene.state(job) == "running", "it is not open again")
     [again] = scene.running(job)
     scene.preempt(again)
-    scene.comes_back(job, but=[again["id"]])
+    [back] = scene.comes_back(job, but=[again["id"]])
+    assert back["id"] != again["id"]
 
 
 @long

@@ -137,7 +137,9 @@ def test_so_is_the_object_that_stands_for_its_folder(bucket: Any):
     """It begins as IAM's condition says, as all below it does."""
     blob = bucket.blob("spotwarden/")
     blob.upload_from_string(b"")
+    assert blob.exists()
     blob.delete()
+    assert not blob.exists()
 
 
 @pytest.mark.parametrize("name", ["train/metadata/create-instance.sh", "spotwarden", "xspotwarden/one"])
