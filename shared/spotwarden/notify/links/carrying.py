@@ -56,7 +56,7 @@ def carry_out(
     """Do what the verdict says; `consider` gives a new one where it rests on what is no longer so.
 
     `newest` lists the number of the job's newest record: behind the verdict's `head` another one tells of
-    what that has not seen.
+    what that has not seen. A verdict without a head needs none.
     """
     done: list[Change] = []
     for _ in range(TRIES):
