@@ -133,16 +133,18 @@ def test_a_job_whose_marker_is_newer_than_what_was_asked_is_asked_for_at_once(st
     assert struck.named() == asked
 
 
-def lists_of(struck, node, message):
-    """What is listed for the event of a node by an instance that was just started."""
+def calls_of(struck, node, message):
+    """What an instance that was just started asks of the bucket for the event of a node: calls and names."""
     struck.forget()
     slow = Slow(struck.ports())
     struck.event(node, message, slow.cloud)
-    return [
-        what
-        for call, what, _ in slow.made
-        if call in {"entries", "each_entry"} and str(what).startswith("spotwarden/")
-    ]
+    return [(call, str(what)) for call, what, _ in slow.made]
+
+
+def lists_of(struck, node, message):
+    """What it lists below `spotwarden/`."""
+    listed = {what for call, what in calls_of(struck, node, message) if call in {"entries", "each_entry"}}
+    return [what for what in listed if what.startswith("spotwarden/")]
 
 
 @pytest.mark.parametrize(("node", "listed"), [("job-2", False), ("test-vm", True)])
@@ -150,6 +152,13 @@ def test_an_event_of_a_job_that_others_look_at_lists_no_jobs(struck, node, liste
     """In a storm each new instance would; of a job that nobody was asked to look at it must."""
     struck.event("job-1", message="7")
     assert bool(lists_of(struck, node, message="8")) is listed
+
+
+def test_an_event_of_a_job_that_others_look_at_asks_whose_the_turn_is_once(struck):
+    """It does not try to take the turn after that."""
+    struck.event("job-1", message="7")
+    turn = struck.world.layout.build(SweepTurn(function="recover_spot"))
+    assert [what for _, what in calls_of(struck, "job-2", message="8")].count(turn) == 1
 
 
 def test_an_event_of_a_job_that_others_look_at_lists_once_the_turn_is_free(struck):
